@@ -1,0 +1,116 @@
+# evalci: error bars for LLM evals, inside SQL.  README.md says how to use it.
+#
+#   make            build the extension          make demo       see it work
+#   make test       run every test               
+#   make install    into PREFIX                  make dist       a tarball
+#   make lint       make format                  make reference  make clean
+#
+# demo, test, lint and reference install the Debian packages they lack.
+
+VERSION  := $(shell sed -n 's/^.define EVALCI_VERSION "\(.*\)"/\1/p' ext/evalci.h)
+PREFIX   ?= /usr/local
+CFLAGS   ?= -O2 -g
+PYTHON   := /usr/bin/python3
+comma    := ,
+DARWIN   := $(filter Darwin,$(shell uname))
+SO       := build/evalci.$(if $(DARWIN),dylib,so)
+SOURCES  := $(wildcard ext/*/*.c)
+STATS    := $(wildcard ext/stats/*.c)
+OURS     := $(wildcard ext/*.h ext/*/*.[ch] tests/*.[ch])
+SUITES   := $(wildcard tests/sql/*.test)
+
+WARN     := -std=c11 -D_DEFAULT_SOURCE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+HARDEN   := -fstack-protector-strong -D_FORTIFY_SOURCE=2
+SANITIZE := -g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+COMPILE   = $(CC) $(WARN) $(CPPFLAGS) $(CFLAGS) $(HARDEN) -MMD -MP
+
+# One exported symbol.  GSL comes from its static library, so that its global
+# error handler is a private copy; looked up late, because it may be installed
+# by the very make that links it.
+HIDE     := $(if $(DARWIN),-Wl$(comma)-exported_symbol$(comma)_sqlite3_evalci_init,-Wl,--exclude-libs,ALL -Wl,-z,relro,-z,now)
+GSL       = $(shell for a in "$$($(CC) -print-file-name=libgsl.a)" "$$(gsl-config --prefix 2>&-)/lib/libgsl.a"; do test -f "$$a" && echo "$$a" && exit; done; echo -lgsl -lgslcblas)
+
+# What each of the self-installing targets needs, as Debian names it.
+BUILD_NEEDS     := libc6-dev libgsl-dev libsqlite3-dev
+DEMO_NEEDS      := $(BUILD_NEEDS) sqlite3
+TEST_NEEDS      := $(DEMO_NEEDS) libmd-dev binutils
+LINT_NEEDS      := $(BUILD_NEEDS) libmd-dev clang-format cppcheck
+REFERENCE_NEEDS := python3-mpmath python3-scipy python3-statsmodels
+
+# $(call need,PACKAGES): install those that are missing, and say so.
+need = @missing=; for p in $(1); do dpkg-query -W -f '$${Status}' $$p 2>&- | grep -q 'ok installed' || missing="$$missing $$p"; done; \
+  if [ -z "$$missing" ]; then exit 0; fi; \
+  if ! command -v apt-get >/dev/null; then echo "this is not a Debian machine; if what follows fails, install the like of:$$missing"; exit 0; fi; \
+  sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; echo "installing:$$missing"; \
+  $$sudo apt-get -qq update >/dev/null && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $$missing >/dev/null
+
+.PHONY: all demo test install dist lint format reference clean
+
+all: $(SO)
+
+$(SO): $(SOURCES:%.c=build/%.o)
+	$(CC) -shared $(CFLAGS) $(LDFLAGS) -o $@ $^ $(HIDE) $(GSL) -lm
+	@$(if $(filter -lgsl,$(GSL)),echo "note: no static libgsl.a here; $@ needs the shared GSL at run time and switches its error handler off for the whole process",:)
+
+build/%.o: %.c
+	@mkdir -p $(@D)
+	$(COMPILE) -fPIC -fvisibility=hidden -c -o $@ $<
+
+build/sqllogictest: tests/sqllogictest.c
+	@mkdir -p $(@D)
+	$(COMPILE) -o $@ $< -lsqlite3 -lmd -lm
+
+build/numeric: tests/numeric.c $(STATS)
+	@mkdir -p $(@D)
+	$(CC) $(WARN) $(CFLAGS) -o $@ $^ $(GSL) -lm
+
+# The SQLITE_CORE way: evalci built into the program, here with sanitizers.
+build/sanitized/sqllogictest: tests/sqllogictest.c $(SOURCES)
+	@mkdir -p $(@D)
+	$(CC) $(WARN) $(SANITIZE) -DSQLITE_CORE -o $@ $^ $(GSL) -lsqlite3 -lmd -lm
+
+build/sanitized/numeric: tests/numeric.c $(STATS)
+	@mkdir -p $(@D)
+	$(CC) $(WARN) $(SANITIZE) -o $@ $^ $(GSL) -lm
+
+-include $(wildcard build/*.d build/*/*/*.d)
+
+demo:
+	$(call need,$(DEMO_NEEDS))
+	@$(MAKE) -s --no-print-directory $(SO)
+	@rm -f build/demo.db
+	@sqlite3 build/demo.db '.load build/evalci' '.echo on' '.read sql/demo.sql'
+	@echo 'Go on: sqlite3 build/demo.db ".load build/evalci"'
+
+test:
+	$(call need,$(TEST_NEEDS))
+	@$(MAKE) -s --no-print-directory $(SO) build/sqllogictest build/numeric build/sanitized/sqllogictest build/sanitized/numeric
+	@PYTHON=$(PYTHON) SO=$(SO) tests/run $(SUITES)
+
+reference:
+	$(call need,$(REFERENCE_NEEDS))
+	$(PYTHON) tests/reference/generate.py
+	git diff --exit-code --stat -- tests/reference
+
+install: $(SO)
+	install -d $(DESTDIR)$(PREFIX)/lib/sqlite3 $(DESTDIR)$(PREFIX)/include
+	install -m 755 $(SO) $(DESTDIR)$(PREFIX)/lib/sqlite3/
+	install -m 644 ext/evalci.h $(DESTDIR)$(PREFIX)/include/
+
+dist: $(SO)
+	rm -rf build/evalci-$(VERSION) && mkdir -p build/evalci-$(VERSION)
+	cp -r $(SO) README.md LICENSE sql build/evalci-$(VERSION)/
+	tar -C build -czf build/evalci-$(VERSION).tar.gz evalci-$(VERSION)
+
+lint:
+	$(call need,$(LINT_NEEDS))
+	clang-format --dry-run -Werror $(OURS)
+	cppcheck --quiet --std=c11 --enable=warning,style,performance,portability --inline-suppr --suppress=missingIncludeSystem --error-exitcode=1 ext tests
+	$(CC) $(WARN) -Werror -fsyntax-only $(SOURCES) tests/*.c
+
+format:
+	$(call need,clang-format)
+	clang-format -i $(OURS)
+
+clean:
+	rm -rf build

@@ -1,0 +1,37 @@
+/*
+** evalci: error bars for LLM evals, inside SQL.
+**
+** For programs that build evalci in rather than load it: compile every .c file
+** below ext/ with -DSQLITE_CORE, link with GSL, and after sqlite3_open() call
+**
+**     sqlite3_evalci_init(db, NULL, NULL);
+**
+** or hand it once to sqlite3_auto_extension().
+*/
+#ifndef EVALCI_H
+#define EVALCI_H
+
+#include <sqlite3.h>
+
+#define EVALCI_VERSION "0.1.0"
+
+/* The one symbol that the loadable extension exports. */
+#if defined(_WIN32)
+#define EVALCI_API __declspec(dllexport)
+#else
+#define EVALCI_API __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct sqlite3_api_routines;
+EVALCI_API int sqlite3_evalci_init(sqlite3 *db, char **error,
+                                   const struct sqlite3_api_routines *api);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,163 @@
+/*
+** ci_methods(k, n [, level]): one row a method, to see them side by side.
+**
+** An eponymous virtual table, that is, a table-valued function: its arguments
+** are hidden columns, and SQLite hands them over as equality constraints.  A
+** NULL argument, or n = 0, leaves lo and hi NULL, so a join keeps its rows.
+** The hidden columns are not called k, n and level: in ci_methods(k, n) those
+** would take the place of the caller's own columns.
+*/
+#include <string.h>
+
+#include "surface.h"
+
+static const struct {
+  const char *name;
+  ev_model *model;
+} methods[] = {
+    {"bayes", ev_bayes}, {"jeffreys", ev_jeffreys},
+    {"hdi", ev_hdi},     {"wilson", ev_wilson},
+    {"cp", ev_cp},       {"agresti_coull", ev_agresti_coull},
+    {"clt", ev_clt},
+};
+enum { METHODS = sizeof methods / sizeof *methods };
+
+enum { METHOD, LO, HI, K, N, LEVEL, COLUMNS };
+
+typedef struct cursor {
+  sqlite3_vtab_cursor base;
+  int row;
+  bool known; /* whether there is anything to compute from */
+  double counts[2];
+  ev_options options;
+} cursor;
+
+static int connect(sqlite3 *db, void *data, int argc, const char *const *argv, sqlite3_vtab **table,
+                   char **error) {
+  (void)data;
+  (void)argc;
+  (void)argv;
+  (void)error;
+  int rc = sqlite3_declare_vtab(db, "CREATE TABLE x(method TEXT, lo REAL, hi REAL, given_k HIDDEN, "
+                                    "given_n HIDDEN, given_level HIDDEN)");
+  if (rc != SQLITE_OK) return rc;
+  /* SQLITE_VTAB_INNOCUOUS came with 3.31; an older host has no need of it. */
+  if (sqlite3_libversion_number() >= 3031000) sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
+  *table = sqlite3_malloc(sizeof **table);
+  if (!*table) return SQLITE_NOMEM;
+  memset(*table, 0, sizeof **table);
+  return SQLITE_OK;
+}
+
+static int disconnect(sqlite3_vtab *table) {
+  sqlite3_free(table);
+  return SQLITE_OK;
+}
+
+/* Passes k, n and level on to filter() in that order; idxNum counts them.  A
+** plan without k and n must not fail here: SQLite asks for such plans too when
+** it weighs an OR, and turns them down for their cost. */
+static int best_index(sqlite3_vtab *table, sqlite3_index_info *info) {
+  (void)table;
+  int found[COLUMNS] = {0};
+  for (int i = 0; i < info->nConstraint; i++) {
+    const struct sqlite3_index_constraint *c = &info->aConstraint[i];
+    if (c->iColumn < K || c->op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
+    if (!c->usable) return SQLITE_CONSTRAINT;
+    found[c->iColumn] = i + 1;
+  }
+  info->estimatedCost = 1e12;
+  if (!found[K] || !found[N]) return SQLITE_OK;
+  for (int i = K; i <= LEVEL; i++) {
+    if (!found[i]) continue;
+    info->aConstraintUsage[found[i] - 1].argvIndex = ++info->idxNum;
+    info->aConstraintUsage[found[i] - 1].omit = 1;
+  }
+  info->estimatedCost = METHODS;
+  info->estimatedRows = METHODS;
+  return SQLITE_OK;
+}
+
+static int open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **out) {
+  (void)table;
+  cursor *c = sqlite3_malloc(sizeof *c);
+  if (!c) return SQLITE_NOMEM;
+  memset(c, 0, sizeof *c);
+  *out = &c->base;
+  return SQLITE_OK;
+}
+
+static int close_cursor(sqlite3_vtab_cursor *base) {
+  sqlite3_free(base);
+  return SQLITE_OK;
+}
+
+static bool read_arguments(evalci_call *call, int argc, sqlite3_value **argv, cursor *c) {
+  if (argc < 2) return evalci_fail(call, "needs k and n, as in ci_methods(18, 20)");
+  return evalci_read_counts(call, argv, c->counts) &&
+         evalci_read_options(call, argc - 2, argv + 2, &c->options);
+}
+
+static int filter(sqlite3_vtab_cursor *base, int given, const char *unused, int argc,
+                  sqlite3_value **argv) {
+  (void)given;
+  (void)unused;
+  cursor *c = (cursor *)base;
+  evalci_call call = {"ci_methods", NULL};
+  c->row = 0;
+  c->known = false;
+  if (evalci_any_null(argc, argv)) return SQLITE_OK;
+  if (!read_arguments(&call, argc, argv, c)) {
+    sqlite3_free(base->pVtab->zErrMsg);
+    base->pVtab->zErrMsg = call.message;
+    return call.message ? SQLITE_ERROR : SQLITE_NOMEM;
+  }
+  c->known = c->counts[1] > 0;
+  return SQLITE_OK;
+}
+
+static int next(sqlite3_vtab_cursor *base) {
+  ((cursor *)base)->row++;
+  return SQLITE_OK;
+}
+
+static int at_end(sqlite3_vtab_cursor *base) {
+  return ((cursor *)base)->row >= METHODS;
+}
+
+static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int which) {
+  const cursor *c = (const cursor *)base;
+  if (which == METHOD) sqlite3_result_text(context, methods[c->row].name, -1, SQLITE_STATIC);
+  if (!c->known) return SQLITE_OK;
+  if (which == LO || which == HI) {
+    ev_interval ci = methods[c->row].model(c->counts, &c->options);
+    sqlite3_result_double(context, which == LO ? ci.lo : ci.hi);
+  }
+  if (which == K) sqlite3_result_int64(context, (sqlite3_int64)c->counts[0]);
+  if (which == N) sqlite3_result_int64(context, (sqlite3_int64)c->counts[1]);
+  if (which == LEVEL) sqlite3_result_double(context, c->options.level);
+  return SQLITE_OK;
+}
+
+static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *id) {
+  *id = ((cursor *)base)->row;
+  return SQLITE_OK;
+}
+
+/* No xCreate: the table exists by its name alone, as json_each does. */
+static const sqlite3_module module = {
+    .xConnect = connect,
+    .xBestIndex = best_index,
+    .xDisconnect = disconnect,
+    .xOpen = open_cursor,
+    .xClose = close_cursor,
+    .xFilter = filter,
+    .xNext = next,
+    .xEof = at_end,
+    .xColumn = column,
+    .xRowid = rowid,
+};
+
+int evalci_register_ci_methods(sqlite3 *db) {
+  return sqlite3_create_module_v2(db, "ci_methods", &module, NULL, NULL);
+}

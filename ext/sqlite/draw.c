@@ -1,0 +1,93 @@
+/*
+** An interval for people: ci_text as percentages, ci_bar as a drawing.
+*/
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "surface.h"
+
+enum { MOST_DIGITS = 15, LEAST_WIDTH = 5, MOST_WIDTH = 500 };
+
+/* 100 x with so many digits, and a plain point whatever the locale's is. */
+static size_t write_percent(double x, int digits, char *text, size_t size) {
+  char local[340];
+  size_t used = 0;
+  double percent = 100 * x;
+  if (isinf(percent)) return (size_t)snprintf(text, size, "%s∞", x < 0 ? "-" : "");
+  snprintf(local, sizeof local, "%.*f", digits, percent);
+  for (const char *c = local; *c; c++) {
+    bool plain = *c == '-' || (*c >= '0' && *c <= '9');
+    if (plain)
+      text[used++] = *c;
+    else if (text[used - 1] != '.')
+      text[used++] = '.';
+  }
+  text[used++] = '%';
+  return used;
+}
+
+void evalci_text(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  evalci_call call = {"ci_text", NULL};
+  ev_interval ci;
+  double digits = 1;
+  if (evalci_any_null(argc, argv)) return;
+  if (!evalci_read_interval(&call, argv[0], &ci) ||
+      (argc > 1 && !evalci_read_whole(&call, "digits", argv[1], 0, MOST_DIGITS, &digits))) {
+    evalci_report(context, &call);
+    return;
+  }
+  char text[700];
+  size_t used = write_percent(ci.lo, (int)digits, text, sizeof text);
+  used += (size_t)snprintf(text + used, sizeof text - used, "–");
+  used += write_percent(ci.hi, (int)digits, text + used, sizeof text - used);
+  sqlite3_result_text(context, text, (int)used, SQLITE_TRANSIENT);
+}
+
+/* The cell of [0,1] that x falls in; -1 and `width` are beyond its ends. */
+static int cell_of(double x, int width) {
+  if (x < 0) return -1;
+  if (x > 1) return width;
+  return x < 1 ? (int)(x * width) : width - 1;
+}
+
+/* The glyph of one cell.  An end that lies beyond [0,1] is an arrow head; an
+** interval within one cell is a stroke, so a collapsed one is seen to be. */
+static const char *glyph(int cell, int lo, int hi, int point, int width) {
+  bool first = cell == 0, last = cell == width - 1;
+  if (cell == point) return "●";
+  if (first && lo < 0) return "<";
+  if (last && hi >= width) return ">";
+  if (cell == lo && cell == hi) return "│";
+  if (cell == lo) return "├";
+  if (cell == hi) return "┤";
+  return cell > lo && cell < hi ? "─" : "·";
+}
+
+void evalci_bar(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  evalci_call call = {"ci_bar", NULL};
+  ev_interval ci;
+  double at = -1, width = 30;
+  if (evalci_any_null(argc, argv)) return;
+  bool ok = evalci_read_interval(&call, argv[0], &ci);
+  if (ok && argc > 1 && !evalci_read_number(argv[1], &at))
+    ok =
+        evalci_fail(&call, "point must be a number, got %s; pass the mark to draw, as avg(correct)",
+                    evalci_show(argv[1]).text);
+  if (ok && argc > 2)
+    ok = evalci_read_whole(&call, "width", argv[2], LEAST_WIDTH, MOST_WIDTH, &width);
+  if (!ok) {
+    evalci_report(context, &call);
+    return;
+  }
+  char text[MOST_WIDTH * sizeof "─"];
+  size_t used = 0;
+  int cells = (int)width, lo = cell_of(ci.lo, cells), hi = cell_of(ci.hi, cells);
+  int point = cell_of(at, cells);
+  for (int cell = 0; cell < cells; cell++) {
+    const char *drawn = glyph(cell, lo, hi, point, cells);
+    memcpy(text + used, drawn, strlen(drawn));
+    used += strlen(drawn);
+  }
+  sqlite3_result_text(context, text, (int)used, SQLITE_TRANSIENT);
+}

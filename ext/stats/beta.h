@@ -1,0 +1,36 @@
+/*
+** The beta distribution to near machine precision, for every a, b > 0 up to
+** and beyond the counts a double can hold.  Used by the models in ext/stats;
+** knows nothing of SQL.
+*/
+#ifndef EV_BETA_H
+#define EV_BETA_H
+
+/* A probability kept with its complement, so that neither end of [0,1] loses
+** digits: y = 1 - x, each to full relative precision. */
+typedef struct ev_point {
+  double x, y;
+} ev_point;
+
+/* A beta distribution with the constants that every evaluation shares. */
+typedef struct ev_beta {
+  double a, b;
+  double mean, comean; /* a/(a+b) and b/(a+b) */
+  double ln_peak;      /* ln of x^a y^b / B(a,b) at the mean */
+} ev_beta;
+
+/* Needs finite a, b > 0. */
+ev_beta ev_beta_make(double a, double b);
+
+/* ln of x^a y^b / B(a,b): the density of logit(x), which is also the density
+** of x times x*y. */
+double ev_beta_ln_logit_density(const ev_beta *d, ev_point t);
+
+/* P(X <= x) as point.x and P(X > x) as point.y; the smaller of the two has
+** full relative precision, less the digits that 1/min(a,b) costs below 1. */
+ev_point ev_beta_cdf(const ev_beta *d, ev_point t);
+
+/* The point whose CDF is p; p.x + p.y = 1, and the smaller is trusted. */
+ev_point ev_beta_quantile(const ev_beta *d, ev_point p);
+
+#endif
