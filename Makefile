@@ -33,7 +33,7 @@ GSL       = $(shell for a in "$$($(CC) -print-file-name=libgsl.a)" "$$(gsl-confi
 # What each of the self-installing targets needs, as Debian names it.
 BUILD_NEEDS     := libc6-dev libgsl-dev libsqlite3-dev
 DEMO_NEEDS      := $(BUILD_NEEDS) sqlite3
-TEST_NEEDS      := $(DEMO_NEEDS) libmd-dev binutils python3
+TEST_NEEDS      := $(DEMO_NEEDS) libmd-dev binutils python3 locales
 LINT_NEEDS      := $(BUILD_NEEDS) libmd-dev clang-format cppcheck
 REFERENCE_NEEDS := python3-mpmath python3-scipy python3-statsmodels
 
