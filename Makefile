@@ -1,11 +1,11 @@
 # evalci: error bars for LLM evals, inside SQL.  README.md says how to use it.
 #
 #   make            build the extension          make demo       see it work
-#   make test       run every test               
+#   make test       run every test               make bench      measure its speed
 #   make install    into PREFIX                  make dist       a tarball
 #   make lint       make format                  make reference  make clean
 #
-# demo, test, lint and reference install the Debian packages they lack.
+# demo, test, lint, bench and reference install the Debian packages they lack.
 
 VERSION  := $(shell sed -n 's/^.define EVALCI_VERSION "\(.*\)"/\1/p' ext/evalci.h)
 PREFIX   ?= /usr/local
@@ -36,6 +36,7 @@ DEMO_NEEDS      := $(BUILD_NEEDS) sqlite3
 TEST_NEEDS      := $(DEMO_NEEDS) libmd-dev binutils python3 locales
 LINT_NEEDS      := $(BUILD_NEEDS) libmd-dev clang-format cppcheck
 REFERENCE_NEEDS := python3-mpmath python3-scipy python3-statsmodels
+BENCH_NEEDS     := $(DEMO_NEEDS) python3-scipy
 
 # $(call need,PACKAGES): install those that are missing, and say so.
 need = @missing=; for p in $(1); do dpkg-query -W -f '$${Status}' $$p 2>&- | grep -q 'ok installed' || missing="$$missing $$p"; done; \
@@ -44,7 +45,7 @@ need = @missing=; for p in $(1); do dpkg-query -W -f '$${Status}' $$p 2>&- | gre
   sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; echo "installing:$$missing"; \
   $$sudo apt-get -qq update >/dev/null && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $$missing >/dev/null
 
-.PHONY: all demo test install dist lint format reference clean
+.PHONY: all demo test bench install dist lint format reference clean
 
 all: $(SO)
 
@@ -86,6 +87,11 @@ test:
 	$(call need,$(TEST_NEEDS))
 	@$(MAKE) -s --no-print-directory $(SO) build/sqllogictest build/numeric build/sanitized/sqllogictest build/sanitized/numeric
 	@PYTHON=$(PYTHON) SO=$(SO) tests/run $(SUITES)
+
+bench:
+	$(call need,$(BENCH_NEEDS))
+	@$(MAKE) -s --no-print-directory $(SO)
+	@$(PYTHON) tests/bench.py $(SO)
 
 reference:
 	$(call need,$(REFERENCE_NEEDS))
