@@ -86,13 +86,14 @@ static double ratio_by_series(const ev_beta *d, ev_point t) {
 
 /* The continued fraction, below the mean.  lambda = a y - b x comes from the
 ** deviation, never from that difference: this is what keeps large a and b
-** exact.  Takes about 2 sqrt(min(a,b)) terms at two standard deviations. */
+** exact.  At most 175 terms were seen in a million random calls
+** below LARGE_SHAPE. */
 static double ratio_by_fraction(const ev_beta *d, ev_point t) {
   double a = d->a, b = d->b, sum = a + b;
   double lambda = -sum * deviation(d, t);
   double num0 = 0, num1 = 1, den0 = 1, den1 = a * (lambda + 1) / (a + 1);
   double ratio = 1 / den1;
-  for (int m = 1; m < 5000; m++) {
+  for (int m = 1; m < 1000; m++) {
     double r = 1 / (a + 2 * m - 1);
     double w = m * (b - m) * t.x * r;
     double alpha = (a + m - 1) * ((sum + m - 1) * r) * (w * t.x);
@@ -144,8 +145,13 @@ typedef struct tail {
   double ratio;
 } tail;
 
+/* The distribution of 1 - X. */
+static ev_beta mirror_of(const ev_beta *d) {
+  return (ev_beta){d->b, d->a, d->comean, d->mean, d->ln_peak};
+}
+
 static tail direct_tail(const ev_beta *d, ev_point t) {
-  ev_beta mirror = {d->b, d->a, d->comean, d->mean, d->ln_peak};
+  ev_beta mirror = mirror_of(d);
   ev_point mirrored = {t.y, t.x};
   if (d->b * t.x <= 0.7 && t.x <= 0.7) return (tail){true, ratio_by_series(d, t)};
   if (d->a * t.y <= 0.7 && t.y <= 0.7) return (tail){false, ratio_by_series(&mirror, mirrored)};
@@ -217,7 +223,7 @@ ev_point ev_beta_quantile(const ev_beta *d, ev_point p) {
   if (p.x <= 0) return (ev_point){0, 1};
   if (p.y <= 0) return (ev_point){1, 0};
   if (p.x <= p.y) return lower_quantile(d, p.x);
-  ev_beta mirror = {d->b, d->a, d->comean, d->mean, d->ln_peak};
+  ev_beta mirror = mirror_of(d);
   ev_point t = lower_quantile(&mirror, p.y);
   return (ev_point){t.y, t.x};
 }

@@ -17,17 +17,18 @@
 
 #include "beta.h"
 
-/* The mass outside the interval, on each side. */
-static double tail_mass(const ev_options *options) {
-  return (1 - options->level) / 2;
-}
-
 static double lower_bound(const ev_beta *d, double mass) {
   return ev_beta_quantile(d, (ev_point){mass, 1 - mass}).x;
 }
 
 static double upper_bound(const ev_beta *d, double mass) {
   return ev_beta_quantile(d, (ev_point){1 - mass, mass}).x;
+}
+
+/* At a level of nearly nothing the ends are one point, and its roundings from
+** either side may cross. */
+static ev_interval ordered(double lo, double hi) {
+  return (ev_interval){fmin(lo, hi), fmax(lo, hi)};
 }
 
 static ev_beta posterior(const double *counts, const ev_options *options) {
@@ -37,8 +38,8 @@ static ev_beta posterior(const double *counts, const ev_options *options) {
 
 ev_interval ev_bayes(const double *counts, const ev_options *options) {
   ev_beta d = posterior(counts, options);
-  double mass = tail_mass(options);
-  return (ev_interval){lower_bound(&d, mass), upper_bound(&d, mass)};
+  double mass = ev_tail(options);
+  return ordered(lower_bound(&d, mass), upper_bound(&d, mass));
 }
 
 ev_interval ev_jeffreys(const double *counts, const ev_options *options) {
@@ -55,8 +56,8 @@ static double ln_density(const ev_beta *d, ev_point t, double ln_mass, double *b
   return ln_w - log(t.x) - log(t.y);
 }
 
-/* With n >= 1 one of the shapes exceeds 1, so the posterior has one mode.  It
-** is an end of [0,1] when the other shape is at most 1, and the interval
+/* With n >= 1 one of the shapes exceeds 1, so the posterior is never U-shaped:
+** it has one mode.  That is an end of [0,1] when the other shape is at most 1, and the interval
 ** touches that end; otherwise both ends have equal density.  What is sought is
 ** the log ratio in which the mass outside splits between the two sides.  The
 ** difference of the log densities rises with it, and nearly in a straight line
@@ -82,13 +83,13 @@ ev_interval ev_hdi(const double *counts, const ev_options *options) {
     double next = split - gap / (lo_slope - hi_slope);
     /* Newton squares the error: what is left after 1e-9 is under eps. */
     close = fabs(next - split) <= 1e-9;
-    split = next > least && next < most ? next : (least + most) / 2;
+    split = close || (next > least && next < most) ? next : (least + most) / 2;
   }
-  return (ev_interval){lo.x, hi.x};
+  return ordered(lo.x, hi.x);
 }
 
 ev_interval ev_cp(const double *counts, const ev_options *options) {
-  double k = counts[0], n = counts[1], mass = tail_mass(options);
+  double k = counts[0], n = counts[1], mass = ev_tail(options);
   ev_interval ci = {0, 1};
   if (k > 0) {
     ev_beta d = ev_beta_make(k, n - k + 1);
@@ -103,7 +104,7 @@ ev_interval ev_cp(const double *counts, const ev_options *options) {
 
 /* The two-sided standard normal deviate of the level. */
 static double deviate(const ev_options *options) {
-  return gsl_cdf_ugaussian_Qinv(tail_mass(options));
+  return gsl_cdf_ugaussian_Qinv(ev_tail(options));
 }
 
 /* The smaller root of the score equation, in the form that does not cancel:
@@ -115,7 +116,7 @@ static double wilson_lower(double k, double n, double z) {
 
 ev_interval ev_wilson(const double *counts, const ev_options *options) {
   double k = counts[0], n = counts[1], z = deviate(options);
-  return (ev_interval){wilson_lower(k, n, z), 1 - wilson_lower(n - k, n, z)};
+  return ordered(wilson_lower(k, n, z), 1 - wilson_lower(n - k, n, z));
 }
 
 /* estimate +- z standard errors of a proportion p over n */
