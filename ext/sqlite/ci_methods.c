@@ -30,6 +30,7 @@ typedef struct cursor {
   bool known; /* whether there is anything to compute from */
   double counts[2];
   ev_options options;
+  sqlite3_value *given[3]; /* k, n and level as they came, for the hidden columns */
 } cursor;
 
 static int connect(sqlite3 *db, void *data, int argc, const char *const *argv, sqlite3_vtab **table,
@@ -38,8 +39,9 @@ static int connect(sqlite3 *db, void *data, int argc, const char *const *argv, s
   (void)argc;
   (void)argv;
   (void)error;
-  int rc = sqlite3_declare_vtab(db, "CREATE TABLE x(method TEXT, lo REAL, hi REAL, given_k HIDDEN, "
-                                    "given_n HIDDEN, given_level HIDDEN)");
+  int rc = sqlite3_declare_vtab(
+      db, "CREATE TABLE x(method TEXT, lo REAL, hi REAL, given_k HIDDEN, given_n HIDDEN, "
+          "given_level HIDDEN, PRIMARY KEY(method, given_k, given_n, given_level)) WITHOUT ROWID");
   if (rc != SQLITE_OK) return rc;
   /* SQLITE_VTAB_INNOCUOUS came with 3.31; an older host has no need of it. */
   if (sqlite3_libversion_number() >= 3031000) sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
@@ -60,12 +62,17 @@ static int disconnect(sqlite3_vtab *table) {
 static int best_index(sqlite3_vtab *table, sqlite3_index_info *info) {
   (void)table;
   int found[COLUMNS] = {0};
+  bool withheld[COLUMNS] = {false};
   for (int i = 0; i < info->nConstraint; i++) {
     const struct sqlite3_index_constraint *c = &info->aConstraint[i];
     if (c->iColumn < K || c->op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
-    if (!c->usable) return SQLITE_CONSTRAINT;
-    found[c->iColumn] = i + 1;
+    if (c->usable)
+      found[c->iColumn] = i + 1;
+    else
+      withheld[c->iColumn] = true;
   }
+  for (int i = K; i <= LEVEL; i++)
+    if (withheld[i] && !found[i]) return SQLITE_CONSTRAINT;
   info->estimatedCost = 1e12;
   if (!found[K] || !found[N]) return SQLITE_OK;
   for (int i = K; i <= LEVEL; i++) {
@@ -87,7 +94,15 @@ static int open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **out) {
   return SQLITE_OK;
 }
 
+static void forget_arguments(cursor *c) {
+  for (int i = 0; i < 3; i++) {
+    sqlite3_value_free(c->given[i]);
+    c->given[i] = NULL;
+  }
+}
+
 static int close_cursor(sqlite3_vtab_cursor *base) {
+  forget_arguments((cursor *)base);
   sqlite3_free(base);
   return SQLITE_OK;
 }
@@ -106,6 +121,9 @@ static int filter(sqlite3_vtab_cursor *base, int given, const char *unused, int 
   evalci_call call = {"ci_methods", NULL};
   c->row = 0;
   c->known = false;
+  forget_arguments(c);
+  for (int i = 0; i < argc; i++)
+    if (!(c->given[i] = sqlite3_value_dup(argv[i]))) return SQLITE_NOMEM;
   if (evalci_any_null(argc, argv)) return SQLITE_OK;
   if (!read_arguments(&call, argc, argv, c)) {
     sqlite3_free(base->pVtab->zErrMsg);
@@ -127,24 +145,20 @@ static int at_end(sqlite3_vtab_cursor *base) {
 
 static int column(sqlite3_vtab_cursor *base, sqlite3_context *context, int which) {
   const cursor *c = (const cursor *)base;
-  if (which == METHOD) sqlite3_result_text(context, methods[c->row].name, -1, SQLITE_STATIC);
-  if (!c->known) return SQLITE_OK;
-  if (which == LO || which == HI) {
+  if (which == METHOD) {
+    sqlite3_result_text(context, methods[c->row].name, -1, SQLITE_STATIC);
+  } else if (which >= K) {
+    if (c->given[which - K]) sqlite3_result_value(context, c->given[which - K]);
+  } else if (c->known) {
     ev_interval ci = methods[c->row].model(c->counts, &c->options);
     sqlite3_result_double(context, which == LO ? ci.lo : ci.hi);
   }
-  if (which == K) sqlite3_result_int64(context, (sqlite3_int64)c->counts[0]);
-  if (which == N) sqlite3_result_int64(context, (sqlite3_int64)c->counts[1]);
-  if (which == LEVEL) sqlite3_result_double(context, c->options.level);
   return SQLITE_OK;
 }
 
-static int rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *id) {
-  *id = ((cursor *)base)->row;
-  return SQLITE_OK;
-}
-
-/* No xCreate: the table exists by its name alone, as json_each does. */
+/* No xCreate: the table exists by its name alone, as json_each does.  No
+** rowids: an OR joins its sides by them, and would take two arguments' rows for
+** one. */
 static const sqlite3_module module = {
     .xConnect = connect,
     .xBestIndex = best_index,
@@ -155,7 +169,6 @@ static const sqlite3_module module = {
     .xNext = next,
     .xEof = at_end,
     .xColumn = column,
-    .xRowid = rowid,
 };
 
 int evalci_register_ci_methods(sqlite3 *db) {
