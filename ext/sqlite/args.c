@@ -11,6 +11,11 @@
 /* Every whole number up to here is a double: 2^53. */
 static const double MOST = 9007199254740992.0;
 
+evalci_call evalci_call_of(sqlite3_context *context) {
+  const evalci_function *f = sqlite3_user_data(context);
+  return (evalci_call){f->name, NULL};
+}
+
 bool evalci_fail(evalci_call *call, const char *format, ...) {
   va_list args;
   va_start(args, format);
@@ -29,20 +34,16 @@ void evalci_report(sqlite3_context *context, evalci_call *call) {
   sqlite3_free(call->message);
 }
 
-/* Quoted, one line, and cut at a character's boundary when long. */
+/* Quoted, one line, control characters as ?, and cut at a character's boundary
+** when long. */
 static void show_text(sqlite3_value *value, evalci_shown *shown) {
   const char *text = (const char *)sqlite3_value_text(value);
-  size_t keep = 40;
-  if (!text) text = "";
-  if (strlen(text) <= keep) {
-    keep = strlen(text);
-    sqlite3_snprintf(sizeof shown->text, shown->text, "'%.*s'", (int)keep, text);
-  } else {
-    while (keep > 0 && (text[keep] & 0xC0) == 0x80) keep--;
-    sqlite3_snprintf(sizeof shown->text, shown->text, "'%.*s...'", (int)keep, text);
-  }
-  for (char *c = shown->text; *c; c++)
-    if ((unsigned char)*c < ' ') *c = ' ';
+  int size = text ? sqlite3_value_bytes(value) : 0, keep = size <= 40 ? size : 40;
+  while (keep < size && keep > 0 && (text[keep] & 0xC0) == 0x80) keep--;
+  char *out = shown->text;
+  *out++ = '\'';
+  for (int i = 0; i < keep; i++) *out++ = (unsigned char)text[i] < ' ' ? '?' : text[i];
+  strcpy(out, keep < size ? "...'" : "'");
 }
 
 evalci_shown evalci_show(sqlite3_value *value) {
@@ -109,7 +110,7 @@ static bool read_level(evalci_call *call, sqlite3_value *value, double *level) {
   bool number = evalci_read_number(value, level);
   if (number && *level > 0 && *level < 1) return true;
   evalci_shown shown = evalci_show(value);
-  if (number && *level > 1 && *level < 100)
+  if (number && *level >= 50 && *level < 100)
     return evalci_fail(call, "level must be strictly between 0 and 1, got %s; did you mean %.12g?",
                        shown.text, *level / 100);
   return evalci_fail(call, "level must be strictly between 0 and 1, got %s; 0.95 is usual",

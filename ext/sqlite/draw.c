@@ -9,14 +9,19 @@
 
 enum { MOST_DIGITS = 15, LEAST_WIDTH = 5, MOST_WIDTH = 500 };
 
-/* 100 x with so many digits, and a plain point whatever the locale's is. */
-static size_t write_percent(double x, int digits, char *text, size_t size) {
-  char local[340];
+/* Room for a percentage: 309 digits of the largest double, a sign, a point. */
+enum { PERCENT_SIZE = 340 };
+
+/* 100 x with so many digits, a plain point whatever the locale's is, and no
+** minus before a zero. */
+static size_t write_percent(double x, int digits, char text[PERCENT_SIZE]) {
+  char local[PERCENT_SIZE];
   size_t used = 0;
   double percent = 100 * x;
-  if (isinf(percent)) return (size_t)snprintf(text, size, "%s∞", x < 0 ? "-" : "");
+  if (isinf(percent)) return (size_t)snprintf(text, PERCENT_SIZE, "%s∞", x < 0 ? "-" : "");
   snprintf(local, sizeof local, "%.*f", digits, percent);
-  for (const char *c = local; *c; c++) {
+  bool zero = !strpbrk(local, "123456789");
+  for (const char *c = local + (zero && percent < 0); *c; c++) {
     bool plain = *c == '-' || (*c >= '0' && *c <= '9');
     if (plain)
       text[used++] = *c;
@@ -28,7 +33,7 @@ static size_t write_percent(double x, int digits, char *text, size_t size) {
 }
 
 void evalci_text(sqlite3_context *context, int argc, sqlite3_value **argv) {
-  evalci_call call = {"ci_text", NULL};
+  evalci_call call = evalci_call_of(context);
   ev_interval ci;
   double digits = 1;
   if (evalci_any_null(argc, argv)) return;
@@ -37,10 +42,11 @@ void evalci_text(sqlite3_context *context, int argc, sqlite3_value **argv) {
     evalci_report(context, &call);
     return;
   }
-  char text[700];
-  size_t used = write_percent(ci.lo, (int)digits, text, sizeof text);
-  used += (size_t)snprintf(text + used, sizeof text - used, "–");
-  used += write_percent(ci.hi, (int)digits, text + used, sizeof text - used);
+  char text[2 * PERCENT_SIZE + sizeof "–"];
+  size_t used = write_percent(ci.lo, (int)digits, text);
+  memcpy(text + used, "–", strlen("–"));
+  used += strlen("–");
+  used += write_percent(ci.hi, (int)digits, text + used);
   sqlite3_result_text(context, text, (int)used, SQLITE_TRANSIENT);
 }
 
@@ -65,7 +71,7 @@ static const char *glyph(int cell, int lo, int hi, int point, int width) {
 }
 
 void evalci_bar(sqlite3_context *context, int argc, sqlite3_value **argv) {
-  evalci_call call = {"ci_bar", NULL};
+  evalci_call call = evalci_call_of(context);
   ev_interval ci;
   double at = -1, width = 30;
   if (evalci_any_null(argc, argv)) return;

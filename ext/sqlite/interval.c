@@ -5,6 +5,7 @@
 ** decimal point: the point is the locale's, and a host may have set one.
 */
 #include <ctype.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,42 +25,31 @@ static double value_of(const decimal *d) {
   return strtod(text, NULL);
 }
 
-/* d to one digit less, with its trailing zeros dropped. */
-static decimal rounded(const decimal *d) {
-  decimal r = *d;
-  bool up = r.digits[--r.count] >= '5';
-  while (up && r.count > 0 && r.digits[r.count - 1] == '9') r.count--;
-  if (up && r.count == 0) {
-    r.digits[r.count++] = '1';
-    r.point++;
-  } else if (up) {
-    r.digits[r.count - 1]++;
-  }
-  while (r.count > 1 && r.digits[r.count - 1] == '0') r.count--;
-  return r;
+/* x to so many digits, its trailing zeros dropped. */
+static decimal to_digits(double x, int digits) {
+  char text[EVALCI_NUMBER_SIZE];
+  decimal d = {.count = 0};
+  snprintf(text, sizeof text, "%.*e", digits - 1, x);
+  const char *c = text;
+  for (; *c != 'e'; c++)
+    if (isdigit((unsigned char)*c)) d.digits[d.count++] = *c;
+  d.point = atoi(c + 1) + 1;
+  while (d.count > 1 && d.digits[d.count - 1] == '0') d.count--;
+  return d;
 }
 
-/* Seventeen digits always read back; sixteen or fifteen often do, and a number
-** that fifteen express is the same with its zeros dropped. */
+/* Seventeen digits always read back, and often fewer do.  Fifteen hold every
+** shorter decimal too, zeros aside, unless x is subnormal. */
 static decimal shortest(double x) {
-  char text[EVALCI_NUMBER_SIZE];
-  decimal best = {.count = 0};
-  snprintf(text, sizeof text, "%.16e", x);
-  char *c = text;
-  for (; *c != 'e'; c++)
-    if (isdigit((unsigned char)*c)) best.digits[best.count++] = *c;
-  best.point = atoi(c + 1) + 1;
-  for (int digits = 16; digits >= 15; digits--) {
-    decimal shorter = rounded(&best);
-    if (value_of(&shorter) != x) break;
-    best = shorter;
-    if (best.count < digits) break;
+  for (int digits = x < DBL_MIN ? 1 : 15;; digits++) {
+    decimal d = to_digits(x, digits);
+    if (digits == 17 || value_of(&d) == x) return d;
   }
-  return best;
 }
 
 int evalci_write_number(double x, char text[EVALCI_NUMBER_SIZE]) {
   const char *sign = x < 0 ? "-" : "";
+  if (isnan(x)) return snprintf(text, EVALCI_NUMBER_SIZE, "null");
   if (isinf(x)) return snprintf(text, EVALCI_NUMBER_SIZE, "%s9e999", sign);
   if (x == 0) return snprintf(text, EVALCI_NUMBER_SIZE, "0.0");
   decimal d = shortest(fabs(x));
@@ -158,7 +148,7 @@ bool evalci_read_interval(evalci_call *call, sqlite3_value *value, ev_interval *
 
 /* The functions that read one interval and give one number. */
 static void result_of(sqlite3_context *context, sqlite3_value *value, double (*part)(ev_interval)) {
-  evalci_call call = {((const evalci_function *)sqlite3_user_data(context))->name, NULL};
+  evalci_call call = evalci_call_of(context);
   ev_interval ci;
   if (sqlite3_value_type(value) == SQLITE_NULL) return;
   if (evalci_read_interval(&call, value, &ci))

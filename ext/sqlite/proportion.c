@@ -53,12 +53,12 @@ static bool fail_result(evalci_call *call, sqlite3_value *value) {
 }
 
 /* wilson_ci(18, 20): somebody has counts and took the aggregate for the
-** scalar.  A y that is a result keeps its level's own message from 50 up. */
+** scalar.  A y that is a result and a level like 95 are a percentage, not counts. */
 static bool looks_like_counts(sqlite3_value **argv) {
   double y, level;
   return evalci_read_number(argv[0], &y) && evalci_read_number(argv[1], &level) && y >= 0 &&
          y <= level && level > 1 && y == (double)(sqlite3_int64)y &&
-         level == (double)(sqlite3_int64)level && (y > 1 || level < 50);
+         level == (double)(sqlite3_int64)level && (y > 1 || level < 50 || level >= 100);
 }
 
 static bool read_row_options(evalci_call *call, int argc, sqlite3_value **argv,
@@ -97,7 +97,7 @@ void evalci_proportion_step(sqlite3_context *context, int argc, sqlite3_value **
   }
   int y = read_result(argv[0]);
   if (t->rows == 0 || argc > 1 || y == BAD_RESULT) {
-    evalci_call call = {function_of(context)->name, NULL};
+    evalci_call call = evalci_call_of(context);
     if (!check_options(&call, argc, argv, t) || (y == BAD_RESULT && !fail_result(&call, argv[0]))) {
       evalci_report(context, &call);
       return;
@@ -131,7 +131,7 @@ void evalci_proportion_value(sqlite3_context *context) {
 
 void evalci_proportion_counts(sqlite3_context *context, int argc, sqlite3_value **argv) {
   const evalci_function *f = function_of(context);
-  evalci_call call = {f->name, NULL};
+  evalci_call call = evalci_call_of(context);
   double counts[2];
   ev_options options;
   if (evalci_any_null(argc, argv)) return;

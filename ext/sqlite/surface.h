@@ -36,6 +36,7 @@ typedef struct evalci_call {
   char *message;    /* sqlite3_malloc'ed; NULL after a failure means no memory */
 } evalci_call;
 
+evalci_call evalci_call_of(sqlite3_context *context);
 bool evalci_fail(evalci_call *call, const char *format, ...);
 void evalci_report(sqlite3_context *context, evalci_call *call);
 
