@@ -16,7 +16,8 @@ DARWIN   := $(filter Darwin,$(shell uname))
 SO       := build/evalci.$(if $(DARWIN),dylib,so)
 SOURCES  := $(wildcard ext/*/*.c)
 STATS    := $(wildcard ext/stats/*.c)
-OURS     := $(wildcard ext/*.h ext/*/*.[ch] tests/*.[ch])
+HEADERS  := $(wildcard ext/*.h ext/*/*.h)
+OURS     := $(HEADERS) $(SOURCES) $(wildcard tests/*.[ch])
 SUITES   := $(wildcard tests/sql/*.test)
 
 WARN     := -std=c11 -D_DEFAULT_SOURCE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
@@ -61,18 +62,18 @@ build/sqllogictest: tests/sqllogictest.c
 	@mkdir -p $(@D)
 	$(COMPILE) -o $@ $< -lsqlite3 -lmd -lm
 
-build/numeric: tests/numeric.c $(STATS)
+build/numeric: tests/numeric.c $(STATS) $(HEADERS)
 	@mkdir -p $(@D)
-	$(CC) $(WARN) $(CFLAGS) -o $@ $^ $(GSL) -lm
+	$(CC) $(WARN) $(CFLAGS) -o $@ $(filter %.c,$^) $(GSL) -lm
 
 # The SQLITE_CORE way: evalci built into the program, here with sanitizers.
-build/sanitized/sqllogictest: tests/sqllogictest.c $(SOURCES)
+build/sanitized/sqllogictest: tests/sqllogictest.c $(SOURCES) $(HEADERS)
 	@mkdir -p $(@D)
-	$(CC) $(WARN) $(SANITIZE) -DSQLITE_CORE -o $@ $^ $(GSL) -lsqlite3 -lmd -lm
+	$(CC) $(WARN) $(SANITIZE) -DSQLITE_CORE -o $@ $(filter %.c,$^) $(GSL) -lsqlite3 -lmd -lm
 
-build/sanitized/numeric: tests/numeric.c $(STATS)
+build/sanitized/numeric: tests/numeric.c $(STATS) $(HEADERS)
 	@mkdir -p $(@D)
-	$(CC) $(WARN) $(SANITIZE) -o $@ $^ $(GSL) -lm
+	$(CC) $(WARN) $(SANITIZE) -o $@ $(filter %.c,$^) $(GSL) -lm
 
 -include $(wildcard build/*.d build/*/*/*.d)
 

@@ -384,9 +384,12 @@ static char *read_file(const char *path) {
     size += got;
     if (room - size < 2) text = must(realloc(text, room *= 2));
   }
+  bool whole = !ferror(file);
   fclose(file);
   text[size] = 0;
-  return text;
+  if (whole) return text;
+  free(text);
+  return NULL;
 }
 
 static sqlite3 *open_database(const char *extension) {
@@ -397,7 +400,10 @@ static sqlite3 *open_database(const char *extension) {
     exit(2);
   }
 #ifdef SQLITE_CORE
-  sqlite3_evalci_init(db, NULL, NULL);
+  if (sqlite3_evalci_init(db, &message, NULL) != SQLITE_OK) {
+    fprintf(stderr, "sqllogictest: cannot start evalci: %s\n", message ? message : "no memory");
+    exit(2);
+  }
 #endif
   if (extension) {
     sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 1, NULL);
@@ -413,7 +419,7 @@ static sqlite3 *open_database(const char *extension) {
 static void run_file(const char *path, const char *extension, script *totals) {
   script s = {.path = path, .text = read_file(path)};
   if (!s.text) {
-    fail(&s, 0, "cannot open");
+    fail(&s, 0, "cannot read");
     totals->failed++;
     return;
   }

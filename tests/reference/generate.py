@@ -81,7 +81,7 @@ def grid(priors):
 
 
 def thinned(rows, keep):
-    """A fixed sample, with every corner (k = 0 or n, level 0.999999) well in it."""
+    """A fixed sample, in the order of the grid."""
     return sorted(random.Random(2025).sample(rows, min(keep, len(rows))), key={r: i for i, r in enumerate(rows)}.get)
 
 
