@@ -16,8 +16,8 @@ DARWIN   := $(filter Darwin,$(shell uname))
 SO       := build/evalci.$(if $(DARWIN),dylib,so)
 SOURCES  := $(wildcard ext/*/*.c)
 STATS    := $(wildcard ext/stats/*.c)
-HEADERS  := $(wildcard ext/*.h ext/*/*.h)
-OURS     := $(HEADERS) $(SOURCES) $(wildcard tests/*.[ch])
+HEADERS  := $(wildcard ext/*.h ext/*/*.h tests/*.h)
+OURS     := $(HEADERS) $(SOURCES) $(wildcard tests/*.c)
 SUITES   := $(wildcard tests/sql/*.test)
 
 WARN     := -std=c11 -D_DEFAULT_SOURCE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
@@ -62,7 +62,7 @@ build/sqllogictest: tests/sqllogictest.c
 	@mkdir -p $(@D)
 	$(COMPILE) -o $@ $< -lsqlite3 -lmd -lm
 
-build/numeric: tests/numeric.c $(STATS) $(HEADERS)
+build/numeric build/models: build/%: tests/%.c $(STATS) $(HEADERS)
 	@mkdir -p $(@D)
 	$(CC) $(WARN) $(CFLAGS) -o $@ $(filter %.c,$^) $(GSL) -lm
 
@@ -71,7 +71,7 @@ build/sanitized/sqllogictest: tests/sqllogictest.c $(SOURCES) $(HEADERS)
 	@mkdir -p $(@D)
 	$(CC) $(WARN) $(SANITIZE) -DSQLITE_CORE -o $@ $(filter %.c,$^) $(GSL) -lsqlite3 -lmd -lm
 
-build/sanitized/numeric: tests/numeric.c $(STATS) $(HEADERS)
+build/sanitized/%: tests/%.c $(STATS) $(HEADERS)
 	@mkdir -p $(@D)
 	$(CC) $(WARN) $(SANITIZE) -o $@ $(filter %.c,$^) $(GSL) -lm
 
@@ -86,7 +86,7 @@ demo:
 
 test:
 	$(call need,$(TEST_NEEDS))
-	@$(MAKE) -s --no-print-directory $(SO) build/sqllogictest build/numeric build/sanitized/sqllogictest build/sanitized/numeric
+	@$(MAKE) -s --no-print-directory $(SO) build/sqllogictest build/numeric build/models build/sanitized/sqllogictest build/sanitized/numeric build/sanitized/models
 	@PYTHON=$(PYTHON) SO=$(SO) tests/run $(SUITES)
 
 bench:

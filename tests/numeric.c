@@ -19,17 +19,7 @@
 
 #include "../ext/stats/beta.h"
 #include "../ext/stats/proportion.h"
-
-static int passed, failed;
-
-static void check(bool ok, const char *what, double got, double wanted) {
-  if (ok) {
-    passed++;
-  } else {
-    failed++;
-    printf("FAILED %s: got %.17g, wanted %.17g\n", what, got, wanted);
-  }
-}
+#include "check.h"
 
 /*
 ** References
@@ -296,6 +286,5 @@ int main(int argc, char **argv) {
   hdis_defined();
   bounds_are_ordered();
   coverages();
-  printf("%d passed, %d failed\n", passed, failed);
-  return failed ? 1 : 0;
+  return check_summary();
 }

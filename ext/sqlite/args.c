@@ -11,11 +11,6 @@
 /* Every whole number up to here is a double: 2^53. */
 static const double MOST = 9007199254740992.0;
 
-evalci_call evalci_call_of(sqlite3_context *context) {
-  const evalci_function *f = sqlite3_user_data(context);
-  return (evalci_call){f->name, NULL};
-}
-
 bool evalci_fail(evalci_call *call, const char *format, ...) {
   va_list args;
   va_start(args, format);
@@ -98,12 +93,23 @@ static bool read_count(evalci_call *call, const char *name, sqlite3_value *value
                      name, evalci_show(value).text);
 }
 
-bool evalci_read_counts(evalci_call *call, sqlite3_value **argv, double counts[2]) {
-  if (!read_count(call, "k", argv[0], &counts[0])) return false;
-  if (!read_count(call, "n", argv[1], &counts[1])) return false;
-  if (counts[0] <= counts[1]) return true;
-  return evalci_fail(call, "k must be at most n, got k = %s and n = %s; k is how many of n",
-                     evalci_show(argv[0]).text, evalci_show(argv[1]).text);
+bool evalci_read_counts(evalci_call *call, const evalci_shape *shape, sqlite3_value **argv,
+                        double *counts) {
+  double total = 0;
+  for (int i = 0; i < shape->size; i++) {
+    const char *name = shape->names[i];
+    if (!read_count(call, name, argv[i], &counts[i])) return false;
+    total += counts[i];
+    if (!shape->pairs || i % 2 == 0 || counts[i - 1] <= counts[i]) continue;
+    const char *below = shape->names[i - 1];
+    return evalci_fail(call, "%s must be at most %s, got %s = %s and %s = %s; %s is how many of %s",
+                       below, name, below, evalci_show(argv[i - 1]).text, name,
+                       evalci_show(argv[i]).text, below, name);
+  }
+  if (shape->pairs || total <= MOST) return true;
+  return evalci_fail(call,
+                     "the counts must add up to at most 2^53, got %s and more; scale them down",
+                     evalci_show(argv[0]).text);
 }
 
 static bool read_level(evalci_call *call, sqlite3_value *value, double *level) {
@@ -138,4 +144,44 @@ bool evalci_any_null(int argc, sqlite3_value **argv) {
   for (int i = 0; i < argc; i++)
     if (sqlite3_value_type(argv[i]) == SQLITE_NULL) return true;
   return false;
+}
+
+int evalci_read_result(sqlite3_value *value) {
+  int type = sqlite3_value_type(value);
+  double y;
+  if (type == SQLITE_INTEGER) {
+    sqlite3_int64 i = sqlite3_value_int64(value);
+    return i == 0 || i == 1 ? (int)i : EVALCI_BAD_RESULT;
+  }
+  if (type == SQLITE_NULL) return EVALCI_NO_RESULT;
+  if (evalci_read_number(value, &y) && (y == 0 || y == 1)) return (int)y;
+  return EVALCI_BAD_RESULT;
+}
+
+bool evalci_fail_result(evalci_call *call, sqlite3_value *value) {
+  double y;
+  evalci_shown shown = evalci_show(value);
+  if (evalci_read_number(value, &y))
+    return evalci_fail(call,
+                       "a result must be 0 or 1, got %s; "
+                       "turn a score into one first, as in %s(score >= 0.5)",
+                       shown.text, call->name);
+  return evalci_fail(call,
+                     "a result must be 0 or 1, got %s; "
+                     "turn it into one first, as in %s(grade = 'correct')",
+                     shown.text, call->name);
+}
+
+bool evalci_same_options(evalci_call *call, int argc, sqlite3_value **argv, bool first,
+                         ev_options *options) {
+  static const char *const names[] = {"level", "prior a", "prior b"};
+  ev_options here;
+  if (!evalci_read_options(call, argc, argv, &here)) return false;
+  if (first) *options = here;
+  int differs = here.level != options->level ? 0 : here.a != options->a ? 1 : 2;
+  if (differs == 2 && here.b == options->b) return true;
+  return evalci_fail(call,
+                     "%s must be the same on every row of a group, got %s after another; "
+                     "group by it, or pass a constant",
+                     names[differs], evalci_show(argv[differs]).text);
 }

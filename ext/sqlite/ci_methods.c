@@ -9,6 +9,7 @@
 */
 #include <string.h>
 
+#include "../stats/proportion.h"
 #include "surface.h"
 
 static const struct {
@@ -109,7 +110,7 @@ static int close_cursor(sqlite3_vtab_cursor *base) {
 
 static bool read_arguments(evalci_call *call, int argc, sqlite3_value **argv, cursor *c) {
   if (argc < 2) return evalci_fail(call, "needs k and n, as in ci_methods(18, 20)");
-  return evalci_read_counts(call, argv, c->counts) &&
+  return evalci_read_counts(call, &evalci_k_n, argv, c->counts) &&
          evalci_read_options(call, argc - 2, argv + 2, &c->options);
 }
 

@@ -12,19 +12,36 @@
 
 #include <sqlite3ext.h>
 
-#include "../stats/proportion.h"
+#include "../stats/model.h"
 
 #ifndef SQLITE_CORE
 extern const sqlite3_api_routines *sqlite3_api;
 #endif
 
-/* One row of the registration table, and the user data of its function. */
+/* What the counts of a method are, and how rows become them. */
+typedef struct evalci_shape {
+  int columns;          /* of 0/1 results that the aggregate takes: one or two */
+  int size;             /* how many counts its scalar takes */
+  bool pairs;           /* they are k, n for each column; else cells of a 2 x 2 table */
+  const char *names[4]; /* of the counts */
+  int cells[4]; /* which cell each is: 0 both, 1 only the first, 2 only the second, 3 none */
+} evalci_shape;
+
+/* One method: an aggregate that is also a window function, and its twin over
+** counts.  Each row of the table of methods is the user data of both. */
+typedef struct evalci_method {
+  const char *name, *counts_name;
+  const evalci_shape *shape;
+  int options;                 /* how many may follow: 0, or 1 for level, or 3 for level, a, b */
+  ev_model *model;             /* what it computes: an interval, */
+  ev_probability *probability; /* or this */
+} evalci_method;
+
+/* One plain function, and its user data. */
 typedef struct evalci_function {
   const char *name;
   unsigned arities; /* bit i is set when it takes i arguments */
-  int flags;        /* SQLITE_RESULT_SUBTYPE for what returns an interval */
-  void (*scalar)(sqlite3_context *, int, sqlite3_value **); /* or NULL for an aggregate */
-  ev_model *model;                                          /* or NULL when it needs none */
+  void (*scalar)(sqlite3_context *, int, sqlite3_value **);
 } evalci_function;
 
 /*
@@ -36,7 +53,6 @@ typedef struct evalci_call {
   char *message;    /* sqlite3_malloc'ed; NULL after a failure means no memory */
 } evalci_call;
 
-evalci_call evalci_call_of(sqlite3_context *context);
 bool evalci_fail(evalci_call *call, const char *format, ...);
 void evalci_report(sqlite3_context *context, evalci_call *call);
 
@@ -55,21 +71,44 @@ bool evalci_read_number(sqlite3_value *value, double *number);
 bool evalci_read_whole(evalci_call *call, const char *name, sqlite3_value *value, double least,
                        double most, double *number);
 
-/* k, n with 0 <= k <= n <= 2^53. */
-bool evalci_read_counts(evalci_call *call, sqlite3_value **argv, double counts[2]);
+/* The counts of a shape: whole numbers that add up to at most 2^53, each k at
+** most its n. */
+bool evalci_read_counts(evalci_call *call, const evalci_shape *shape, sqlite3_value **argv,
+                        double *counts);
 
 /* [level [, a, b]], each with its default when absent. */
 bool evalci_read_options(evalci_call *call, int argc, sqlite3_value **argv, ev_options *options);
 
 bool evalci_any_null(int argc, sqlite3_value **argv);
 
+/* 0 or 1; EVALCI_NO_RESULT for NULL, EVALCI_BAD_RESULT for anything else. */
+enum { EVALCI_NO_RESULT = -1, EVALCI_BAD_RESULT = -2 };
+int evalci_read_result(sqlite3_value *value);
+bool evalci_fail_result(evalci_call *call, sqlite3_value *value);
+
+/* Options are the same on every row of a group: the first row's are kept, and
+** every other's compared.  `y` is what stands before them. */
+bool evalci_same_options(evalci_call *call, int argc, sqlite3_value **argv, bool first,
+                         ev_options *options);
+
 /*
-** proportion.c: 0/1 rows to counts to an interval.
+** tally.c: 0/1 rows to counts to an interval or a probability.
 */
-void evalci_proportion_step(sqlite3_context *, int, sqlite3_value **);
-void evalci_proportion_inverse(sqlite3_context *, int, sqlite3_value **);
-void evalci_proportion_value(sqlite3_context *);
-void evalci_proportion_counts(sqlite3_context *, int, sqlite3_value **);
+extern const evalci_shape evalci_k_n;
+int evalci_register_methods(sqlite3 *db);
+
+/*
+** clustered.c: rows to clusters to an interval.
+*/
+int evalci_register_clustered(sqlite3 *db);
+
+/* SQLite 3.45; older hosts mask flags they do not know. */
+#ifndef SQLITE_RESULT_SUBTYPE
+#define SQLITE_RESULT_SUBTYPE 0x001000000
+#endif
+
+/* What every function is: the same answer to the same question, and harmless. */
+#define EVALCI_FLAGS (SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS)
 
 /*
 ** interval.c: an interval as text, and back.

@@ -161,12 +161,18 @@ static tail direct_tail(const ev_beta *d, ev_point t) {
   return (tail){false, ratio(&mirror, mirrored)};
 }
 
-ev_point ev_beta_cdf(const ev_beta *d, ev_point t) {
-  if (t.x <= 0) return (ev_point){0, 1};
-  if (t.y <= 0) return (ev_point){1, 0};
+ev_point ev_beta_ln_cdf(const ev_beta *d, ev_point t) {
+  if (t.x <= 0) return (ev_point){-HUGE_VAL, 0};
+  if (t.y <= 0) return (ev_point){0, -HUGE_VAL};
   tail u = direct_tail(d, t);
-  double p = fmin(1, u.ratio * exp(ev_beta_ln_logit_density(d, t)));
-  return u.lower ? (ev_point){p, 1 - p} : (ev_point){1 - p, p};
+  double ln_p = fmin(0, ev_beta_ln_logit_density(d, t) + log(u.ratio));
+  return u.lower ? (ev_point){ln_p, log1p(-exp(ln_p))} : (ev_point){log1p(-exp(ln_p)), ln_p};
+}
+
+ev_point ev_beta_cdf(const ev_beta *d, ev_point t) {
+  ev_point ln = ev_beta_ln_cdf(d, t);
+  if (ln.x <= ln.y) return (ev_point){exp(ln.x), -expm1(ln.x)};
+  return (ev_point){-expm1(ln.y), exp(ln.y)};
 }
 
 static ev_point from_logit(double t) {

@@ -30,6 +30,9 @@ double ev_beta_ln_logit_density(const ev_beta *d, ev_point t);
 ** full relative precision, less the digits that 1/min(a,b) costs below 1. */
 ev_point ev_beta_cdf(const ev_beta *d, ev_point t);
 
+/* ln P(X <= x) and ln P(X > x), which do not underflow. */
+ev_point ev_beta_ln_cdf(const ev_beta *d, ev_point t);
+
 /* The point whose CDF is p; p.x + p.y = 1, and the smaller is trusted. */
 ev_point ev_beta_quantile(const ev_beta *d, ev_point p);
 

@@ -1,136 +1,55 @@
 #!/usr/bin/python3
 """Writes the numeric references that the C tests compare with: make reference.
 
-Every value comes from mpmath at 40 digits, through formulas written here and
-in betaref.py, never from the code under test; the methods that statsmodels or
-scipy have are checked against them on the way.  Output is deterministic.
+Each module gives HEADER and rows(), a list of (function, args) whose results
+are finished rows of <module>.csv.  None of them runs the code under test.  With
+arguments, only the modules named.  Output is deterministic.
 """
 import csv
+import importlib
 import multiprocessing
+import os
 import pathlib
-import random
 import sys
+import time
 
-try:
-    import mpmath as mp
-    import betaref
-    from statsmodels.stats.proportion import proportion_confint
-except ImportError as e:
-    sys.exit(f"generate.py: {e}; it needs Debian's python3-mpmath, python3-scipy and "
-             "python3-statsmodels under /usr/bin/python3 (make reference installs them)")
+# The pool already fills the cores.
+os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
 
 HERE = pathlib.Path(__file__).parent
-DIGITS = 25
-
-
-
-def wilson(k, n, level, a, b):
-    z = mp.sqrt(2) * mp.erfinv(mp.mpf(level))
-    k, n = mp.mpf(k), mp.mpf(n)
-    centre = (k + z * z / 2) / (n + z * z)
-    half = z / (n + z * z) * mp.sqrt(k * (n - k) / n + z * z / 4)
-    return (0 if k == 0 else centre - half), (1 if k == n else centre + half)
-
-
-def clt(k, n, level, a, b):
-    z = mp.sqrt(2) * mp.erfinv(mp.mpf(level))
-    p = mp.mpf(k) / n
-    half = z * mp.sqrt(p * (1 - p) / n)
-    return p - half, p + half
-
-
-def agresti_coull(k, n, level, a, b):
-    z = mp.sqrt(2) * mp.erfinv(mp.mpf(level))
-    m = n + z * z
-    p = (k + z * z / 2) / m
-    half = z * mp.sqrt(p * (1 - p) / m)
-    return p - half, p + half
-
-
-def bayes(k, n, level, a, b):
-    tail = (1 - mp.mpf(level)) / 2
-    a, b = mp.mpf(a) + k, mp.mpf(b) + (n - k)
-    return betaref.quantile(a, b, tail), betaref.quantile(a, b, tail, upper=True)
-
-
-def jeffreys(k, n, level, a, b):
-    return bayes(k, n, level, 0.5, 0.5)
-
-
-def cp(k, n, level, a, b):
-    tail = (1 - mp.mpf(level)) / 2
-    return (0 if k == 0 else betaref.quantile(k, n - k + 1, tail),
-            1 if k == n else betaref.quantile(k + 1, n - k, tail, upper=True))
-
-
-def hdi(k, n, level, a, b):
-    return betaref.hdi(mp.mpf(a) + k, mp.mpf(b) + (n - k), level)
-
-
-SIZES = [1, 2, 3, 5, 10, 15, 20, 29, 50, 148, 1000, 10**4, 10**5, 10**6, 10**7, 10**8, 10**9]
-LEVELS = [0.01, 0.5, 0.8, 0.9, 0.95, 0.99, 0.999, 0.999999]
-PRIORS = [(1, 1), (0.5, 0.5), (0.05, 0.05), (0.05, 1000), (1000, 0.05), (1000, 1000), (3, 7), (0.3, 2.5)]
-
-
-def counts(n):
-    return sorted(k for k in {0, 1, 2, 5, n // 100, n // 3, n // 2, n - n // 50, n - 1, n} if k <= n)
-
-
-def grid(priors):
-    return [(k, n, level, a, b) for n in SIZES for k in counts(n) for level in LEVELS for a, b in priors]
-
-
-def thinned(rows, keep):
-    """A fixed sample, in the order of the grid."""
-    return sorted(random.Random(2025).sample(rows, min(keep, len(rows))), key={r: i for i, r in enumerate(rows)}.get)
-
-
-PLAN = [
-    (bayes, thinned(grid(PRIORS), 900)),
-    (cp, thinned(grid([(1, 1)]), 350)),
-    (hdi, thinned(grid(PRIORS[:3] + PRIORS[5:]), 120)),
-    (wilson, grid([(1, 1)])),
-    (clt, thinned(grid([(1, 1)]), 200)),
-    (agresti_coull, thinned(grid([(1, 1)]), 200)),
-    (jeffreys, thinned(grid([(1, 1)]), 60)),
-]
-
-STATSMODELS = {wilson: "wilson", cp: "beta", jeffreys: "jeffreys", clt: "normal", agresti_coull: "agresti_coull"}
-
-
-def agrees_with_statsmodels(method, k, n, level, bounds):
-    """statsmodels clips the normal and Agresti-Coull intervals to [0,1]."""
-    theirs = proportion_confint(k, n, alpha=1 - level, method=STATSMODELS[method])
-    for ours, other in zip(bounds, theirs):
-        if method in (clt, agresti_coull):
-            ours = min(1, max(0, ours))
-        if abs(ours - mp.mpf(float(other))) > 1e-8:
-            raise AssertionError((method.__name__, k, n, level, ours, other))
+MODULES = ["proportion", "clustered", "paired", "unpaired", "metrics"]
 
 
 def row(job):
-    method, args = job
-    k, n, level, a, b = args
-    lo, hi = method(*args)
-    if method in STATSMODELS and n <= 10**5:
-        agrees_with_statsmodels(method, k, n, level, (lo, hi))
-    return [method.__name__, k, n, repr(level), a, b, mp.nstr(mp.mpf(lo), DIGITS), mp.nstr(mp.mpf(hi), DIGITS)]
+    function, args = job
+    return function(*args)
+
+
+def write(name, pool):
+    try:
+        module = importlib.import_module(name)
+    except ImportError as e:
+        sys.exit(f"generate.py: {e}; it needs Debian's python3-mpmath, python3-scipy and "
+                 "python3-statsmodels under /usr/bin/python3 (make reference installs them)")
+    jobs = module.rows()
+    done = []
+    start = time.monotonic()
+    # Neighbouring jobs share a posterior that the module caches: hand them out together.
+    for out in pool.imap(row, jobs, chunksize=4):
+        done.append(out)
+        print(f"\r{name}: {len(done)}/{len(jobs)} rows, {time.monotonic() - start:.0f} s",
+              end="", file=sys.stderr, flush=True)
+    print(file=sys.stderr)
+    with open(HERE / f"{name}.csv", "w", newline="") as f:
+        out = csv.writer(f, lineterminator="\n")
+        out.writerow(module.HEADER)
+        out.writerows(done)
 
 
 def main():
-    betaref.check()
-    jobs = [(method, args) for method, rows in PLAN for args in rows]
-    done = []
     with multiprocessing.Pool() as pool:
-        for i, out in enumerate(pool.imap(row, jobs, chunksize=4), 1):
-            done.append(out)
-            if i % 100 == 0 or i == len(jobs):
-                print(f"\r{i}/{len(jobs)} references", end="", file=sys.stderr, flush=True)
-    print(file=sys.stderr)
-    with open(HERE / "proportion.csv", "w", newline="") as f:
-        out = csv.writer(f, lineterminator="\n")
-        out.writerow(["method", "k", "n", "level", "a", "b", "lo", "hi"])
-        out.writerows(done)
+        for name in sys.argv[1:] or MODULES:
+            write(name, pool)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,310 @@
+/*
+** Clustered questions in SQL: clustered_ci(y, cluster [, level]) over rows of
+** results, clustered_ci_counts(k, n [, level]) over one row a cluster, and the
+** same with clt for comparison.
+**
+** Both keep a hash table: of clusters by their key, with k and n; or of pairs
+** (k, n), with how many clusters have them.  Rows come and go in a window, so an
+** entry may fall to nothing, and is then passed over.  A key is any SQL value,
+** and is compared as GROUP BY compares it: 1 and 1.0 are one key, '1' is
+** another, x'31' a third.
+*/
+#include <math.h>
+#include <string.h>
+
+#include "../stats/clustered.h"
+#include "surface.h"
+
+typedef ev_status solver(const ev_cluster *, size_t, const ev_options *, ev_host, ev_interval *);
+
+static ev_status clt(const ev_cluster *clusters, size_t count, const ev_options *options,
+                     ev_host host, ev_interval *ci) {
+  (void)host;
+  *ci = ev_clustered_clt(clusters, count, options);
+  return EV_DONE;
+}
+
+/* The table of functions, and their user data. */
+typedef struct function {
+  const char *name;
+  bool rows; /* over results and keys; else over k and n */
+  solver *solve;
+} function;
+
+static const function functions[] = {
+    {"clustered_ci", true, ev_clustered},
+    {"clustered_ci_counts", false, ev_clustered},
+    {"clustered_clt_ci", true, clt},
+    {"clustered_clt_ci_counts", false, clt},
+};
+
+/*
+** The hash table: entries in the order they came, and slots with their places,
+** open addressing.  At most 32 bytes an entry times the slack of 1.5, and 4
+** bytes a slot, at least 3/8 of which are used; text and blobs beside them.
+*/
+typedef struct entry {
+  sqlite3_int64 first, second; /* k and n of a cluster; or how many have a pair, and 0 */
+  union {
+    sqlite3_int64 integer;
+    double real;
+    char *bytes; /* of text, blob or pair, owned */
+  } key;
+  unsigned hash;
+  unsigned size : 29, type : 3; /* of the bytes; SQLITE_INTEGER and so on */
+} entry;
+
+typedef struct clusters {
+  entry *entries;
+  unsigned *slots; /* 0, or 1 + the place of an entry */
+  unsigned count, room, slot_count;
+  sqlite3_int64 rows; /* in the group or frame */
+  ev_options options;
+} clusters;
+
+/* A key on its way in. */
+typedef struct key {
+  int type;
+  sqlite3_int64 integer;
+  double real;
+  const void *bytes;
+  unsigned size;
+} key;
+
+static unsigned hash_bytes(const void *bytes, size_t size) {
+  const unsigned char *c = bytes;
+  sqlite3_uint64 h = 0xcbf29ce484222325u;
+  for (size_t i = 0; i < size; i++) h = (h ^ c[i]) * 0x100000001b3u;
+  return (unsigned)(h ^ h >> 32);
+}
+
+static unsigned hash_integer(sqlite3_uint64 x) {
+  x = (x ^ x >> 31) * 0x7fb5d329728ea185u;
+  x = (x ^ x >> 27) * 0x81dadef4bc2dd44du;
+  return (unsigned)(x ^ x >> 33);
+}
+
+static unsigned hash_key(const key *k) {
+  if (k->type == SQLITE_INTEGER) return hash_integer((sqlite3_uint64)k->integer);
+  if (k->type == SQLITE_FLOAT) return hash_bytes(&k->real, sizeof k->real);
+  return hash_bytes(k->bytes, k->size);
+}
+
+static bool same_key(const entry *e, const key *k, unsigned hash) {
+  if (e->hash != hash || (int)e->type != k->type) return false;
+  if (k->type == SQLITE_INTEGER) return e->key.integer == k->integer;
+  if (k->type == SQLITE_FLOAT) return e->key.real == k->real;
+  return e->size == k->size && memcmp(e->key.bytes, k->bytes, k->size) == 0;
+}
+
+static bool grow(clusters *c) {
+  unsigned room = c->room < 16 ? 16 : c->room + c->room / 2, slot_count = c->slot_count;
+  while (room > slot_count / 4 * 3) slot_count = slot_count ? 2 * slot_count : 32;
+  entry *entries = sqlite3_realloc64(c->entries, (sqlite3_uint64)room * sizeof *entries);
+  if (!entries) return false;
+  c->entries = entries;
+  c->room = room;
+  if (slot_count == c->slot_count) return true;
+  unsigned *slots = sqlite3_malloc64((sqlite3_uint64)slot_count * sizeof *slots);
+  if (!slots) {
+    c->room = c->count; /* too many entries for the slots: grow again next time */
+    return false;
+  }
+  memset(slots, 0, slot_count * sizeof *slots);
+  for (unsigned i = 0; i < c->count; i++) {
+    unsigned at = c->entries[i].hash & (slot_count - 1);
+    while (slots[at]) at = (at + 1) & (slot_count - 1);
+    slots[at] = i + 1;
+  }
+  sqlite3_free(c->slots);
+  c->slots = slots;
+  c->slot_count = slot_count;
+  return true;
+}
+
+/* The entry of a key, made if it is new; NULL when memory is short. */
+static entry *entry_of(clusters *c, const key *k) {
+  unsigned hash = hash_key(k), at = 0;
+  if (c->slot_count) {
+    for (at = hash & (c->slot_count - 1); c->slots[at]; at = (at + 1) & (c->slot_count - 1)) {
+      entry *e = &c->entries[c->slots[at] - 1];
+      if (same_key(e, k, hash)) return e;
+    }
+  }
+  if (c->count == c->room) {
+    if (!grow(c)) return NULL;
+    at = hash & (c->slot_count - 1);
+    while (c->slots[at]) at = (at + 1) & (c->slot_count - 1);
+  }
+  entry e = {.hash = hash, .type = (unsigned)k->type & 7, .size = k->size & 0x1fffffff};
+  if (k->type == SQLITE_INTEGER) {
+    e.key.integer = k->integer;
+  } else if (k->type == SQLITE_FLOAT) {
+    e.key.real = k->real;
+  } else {
+    e.key.bytes = sqlite3_malloc64((sqlite3_uint64)k->size + 1);
+    if (!e.key.bytes) return NULL;
+    memcpy(e.key.bytes, k->bytes, k->size);
+  }
+  c->slots[at] = c->count + 1;
+  c->entries[c->count] = e;
+  return &c->entries[c->count++];
+}
+
+static void free_clusters(clusters *c) {
+  for (unsigned i = 0; i < c->count; i++)
+    if (c->entries[i].type == SQLITE_TEXT || c->entries[i].type == SQLITE_BLOB)
+      sqlite3_free(c->entries[i].key.bytes);
+  sqlite3_free(c->entries);
+  sqlite3_free(c->slots);
+  *c = (clusters){0};
+}
+
+/* A whole REAL is the INTEGER it equals, as in GROUP BY.  False only when the
+** text could not be had for want of memory. */
+static bool read_key(sqlite3_value *value, key *k) {
+  *k = (key){.type = sqlite3_value_type(value)};
+  if (k->type == SQLITE_INTEGER) {
+    k->integer = sqlite3_value_int64(value);
+  } else if (k->type == SQLITE_FLOAT) {
+    k->real = sqlite3_value_double(value);
+    if (k->real != floor(k->real) || fabs(k->real) >= 0x1p63) return true;
+    k->type = SQLITE_INTEGER;
+    k->integer = (sqlite3_int64)k->real;
+  } else if (k->type != SQLITE_NULL) {
+    bool text = k->type == SQLITE_TEXT;
+    k->bytes = text ? (const void *)sqlite3_value_text(value) : sqlite3_value_blob(value);
+    k->size = (unsigned)sqlite3_value_bytes(value);
+    if (!k->bytes && (text || k->size)) return false;
+    if (!k->bytes) k->bytes = "";
+  }
+  return true;
+}
+
+/*
+** Steps
+*/
+static const function *function_of(sqlite3_context *context) {
+  return sqlite3_user_data(context);
+}
+
+/* Adds a result to its cluster `times`, 1 or -1. */
+static bool add_result(evalci_call *call, clusters *c, sqlite3_value **argv, int times) {
+  int y = evalci_read_result(argv[0]);
+  key k;
+  if (y == EVALCI_BAD_RESULT) return evalci_fail_result(call, argv[0]);
+  if (y == EVALCI_NO_RESULT) return true;
+  if (!read_key(argv[1], &k)) return false;
+  if (k.type == SQLITE_NULL)
+    return evalci_fail(call, "the cluster of a result must not be NULL; name it, or leave the row "
+                             "out with WHERE cluster IS NOT NULL");
+  entry *e = entry_of(c, &k);
+  if (!e) return false;
+  e->first += y * times;
+  e->second += times;
+  return true;
+}
+
+/* Adds one cluster's counts `times`.  NULL counts are skipped, and so is a
+** cluster without questions. */
+static bool add_cluster(evalci_call *call, clusters *c, sqlite3_value **argv, int times) {
+  double counts[2];
+  if (evalci_any_null(2, argv)) return true;
+  if (!evalci_read_counts(call, &evalci_k_n, argv, counts)) return false;
+  if (counts[1] == 0) return true;
+  key k = {.type = SQLITE_BLOB, .bytes = counts, .size = sizeof counts};
+  entry *e = entry_of(c, &k);
+  if (!e) return false;
+  e->first += times;
+  return true;
+}
+
+static void step(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  const function *f = function_of(context);
+  clusters *c = sqlite3_aggregate_context(context, sizeof *c);
+  evalci_call call = {f->name, NULL};
+  bool done = false;
+  if (c)
+    done = ((c->rows > 0 && argc == 2) ||
+            evalci_same_options(&call, argc - 2, argv + 2, c->rows == 0, &c->options)) &&
+           (f->rows ? add_result : add_cluster)(&call, c, argv, 1);
+  if (done)
+    c->rows++;
+  else
+    evalci_report(context, &call);
+}
+
+/* The row leaving the frame was checked when it came, and its entry is there. */
+static void inverse(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  (void)argc;
+  const function *f = function_of(context);
+  clusters *c = sqlite3_aggregate_context(context, sizeof *c);
+  evalci_call call = {f->name, NULL};
+  if (c && (f->rows ? add_result : add_cluster)(&call, c, argv, -1))
+    c->rows--;
+  else
+    evalci_report(context, &call);
+}
+
+static bool interrupted(void *context) {
+#if SQLITE_VERSION_NUMBER >= 3041000
+  if (sqlite3_libversion_number() >= 3041000)
+    return sqlite3_is_interrupted(sqlite3_context_db_handle(context));
+#endif
+  (void)context;
+  return false;
+}
+
+/* The table as the models take it: entries that have fallen to nothing are left
+** out. */
+static size_t list(const clusters *c, bool rows, ev_cluster *out) {
+  size_t count = 0;
+  for (unsigned i = 0; i < c->count; i++) {
+    const entry *e = &c->entries[i];
+    double pair[2] = {(double)e->first, (double)e->second};
+    if (!rows) memcpy(pair, e->key.bytes, sizeof pair);
+    if (rows ? e->second : e->first)
+      out[count++] = (ev_cluster){pair[0], pair[1], rows ? 1 : (double)e->first};
+  }
+  return count;
+}
+
+static void value(sqlite3_context *context) {
+  const function *f = function_of(context);
+  const clusters *c = sqlite3_aggregate_context(context, 0);
+  if (!c || c->count == 0) return;
+  ev_cluster *listed = sqlite3_malloc64((sqlite3_uint64)c->count * sizeof *listed);
+  if (!listed) {
+    sqlite3_result_error_nomem(context);
+    return;
+  }
+  ev_interval ci;
+  ev_status status = EV_DONE;
+  size_t count = list(c, f->rows, listed);
+  if (count > 0)
+    status = f->solve(listed, count, &c->options, (ev_host){interrupted, context}, &ci);
+  sqlite3_free(listed);
+  if (status == EV_NO_MEMORY)
+    sqlite3_result_error_nomem(context);
+  else if (status == EV_STOPPED)
+    sqlite3_result_error_code(context, SQLITE_INTERRUPT);
+  else if (count > 0)
+    evalci_result_interval(context, ci);
+}
+
+static void final(sqlite3_context *context) {
+  clusters *c = sqlite3_aggregate_context(context, 0);
+  if (!c) return;
+  value(context);
+  free_clusters(c);
+}
+
+int evalci_register_clustered(sqlite3 *db) {
+  int rc = SQLITE_OK;
+  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+    for (int arity = 2; arity <= 3 && rc == SQLITE_OK; arity++)
+      rc = sqlite3_create_window_function(db, functions[i].name, arity,
+                                          EVALCI_FLAGS | SQLITE_RESULT_SUBTYPE,
+                                          (void *)&functions[i], step, final, value, inverse, NULL);
+  return rc;
+}

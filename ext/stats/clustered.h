@@ -1,0 +1,33 @@
+/*
+** Clustered questions: several on one passage, one repository, one document.
+*/
+#ifndef EV_CLUSTERED_H
+#define EV_CLUSTERED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "model.h"
+
+typedef struct ev_cluster {
+  double k, n;  /* right answers and questions, n >= 1 */
+  double times; /* how many clusters are like this */
+} ev_cluster;
+
+/* Asked now and then whether to give up. */
+typedef struct ev_host {
+  bool (*stop)(void *context);
+  void *context;
+} ev_host;
+
+typedef enum ev_status { EV_DONE, EV_NO_MEMORY, EV_STOPPED } ev_status;
+
+/* Credible interval of theta in the Beta-binomial hierarchy.  The order of the
+** clusters changes no digit. */
+ev_status ev_clustered(const ev_cluster *clusters, size_t count, const ev_options *options,
+                       ev_host host, ev_interval *ci);
+
+/* Miller's clustered standard error, for comparison. */
+ev_interval ev_clustered_clt(const ev_cluster *clusters, size_t count, const ev_options *options);
+
+#endif

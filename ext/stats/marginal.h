@@ -1,0 +1,80 @@
+/*
+** The distribution of one quantity from its density alone: what the models
+** whose posterior has no closed form share.  Used within ext/stats.
+**
+** The density is given as a function that returns its logarithm, up to a
+** constant; it has one mode and is smooth, but for one point that the caller
+** may name.  The logarithm is sampled on panels of Gauss-Legendre nodes marched
+** outward from a starting point, and each panel is halved until its Legendre
+** series has converged.  A logarithm is nearly a parabola where a density is
+** nearly normal, so a panel can span many standard deviations, and an expensive
+** density is evaluated a few dozen times.  Integrals and quantiles then come
+** from the series.  Nothing is allocated.
+*/
+#ifndef EV_MARGINAL_H
+#define EV_MARGINAL_H
+
+enum { EV_NODES = 16, EV_PANELS = 160 };
+
+typedef double ev_ln_density(double z, void *context);
+
+typedef struct ev_search {
+  ev_ln_density *ln_density;
+  void *context;
+  double start, width; /* where to begin, and a panel's width to begin with */
+  double least, most;  /* the ends of the domain, where the density may be cut off */
+  double corner;       /* a point where it need not be smooth, kept between panels */
+  double cut;          /* how far below its peak, in logarithms, it is negligible */
+  double tolerance;    /* of the logarithm, that is, relative of the density */
+  double tail;         /* the least share of the mass that is asked about */
+} ev_search;
+
+typedef struct ev_panel {
+  double from, to;
+  double ln_most, ln_least; /* the largest and the smallest sample */
+  double ln_first, ln_last; /* the outermost samples */
+  double ln_ends;           /* the larger of the series' values at the ends */
+  double rest;              /* what the series leaves out */
+  double mass;              /* relative to exp(ln_peak) */
+  double series[EV_NODES];  /* Legendre coefficients of the logarithm */
+} ev_panel;
+
+typedef struct ev_marginal {
+  int count;
+  double ln_peak;
+  double mass; /* of all panels, relative to exp(ln_peak) */
+  ev_panel panels[EV_PANELS];
+} ev_marginal;
+
+void ev_marginal_find(ev_marginal *m, const ev_search *search);
+
+/* ln of the integral of the density over all of its domain. */
+double ev_marginal_ln_total(const ev_marginal *m);
+
+/* The share of the mass above z, which lies between panels: a corner. */
+double ev_marginal_above(const ev_marginal *m, double z);
+
+/* The points that leave the share `tail` below, or above. */
+double ev_marginal_lower(const ev_marginal *m, double tail);
+double ev_marginal_upper(const ev_marginal *m, double tail);
+
+/* ln of a sum over whole numbers from `least` to `most` of a function with one
+** peak, given by its logarithm.  It is run both ways from *peak, which need only
+** be near, until e^-cut of the largest term; *peak is left at the true one. */
+typedef double ev_ln_term(int j, void *context);
+double ev_ln_sum(ev_ln_term *ln_term, void *context, int least, int most, int *peak, double cut);
+
+/* ln of the integral over the whole axis of a density that falls off at least
+** exponentially, by the plain trapezoid rule, which converges exponentially
+** there. */
+double ev_ln_integral(ev_ln_density *ln_density, void *context, double peak, double step,
+                      double cut);
+
+/* Node i of 0..EV_NODES-1 in rising order on (-1,1), and its weight. */
+double ev_node(int i);
+double ev_weight(int i);
+
+/* The Legendre polynomials P_0..P_16 at x. */
+void ev_legendre(double x, double p[EV_NODES + 1]);
+
+#endif

@@ -1,0 +1,27 @@
+/*
+** F1, precision and recall under a Dirichlet(1,1,1,1) prior on the four cells
+** (true and false positives and negatives).
+**
+** A ratio of sums of Dirichlet cells is a beta: precision = TP/(TP+FP) is
+** Beta(tp+1, fp+1), recall likewise.  And F1 = 2 TP / (2 TP + FP + FN) =
+** 2B/(1+B) with B = TP/(TP+FP+FN) ~ Beta(tp+1, fp+fn+2): rising in B, so its
+** quantiles are B's.
+*/
+#include "metrics.h"
+
+#include "proportion.h"
+
+ev_interval ev_precision(const double *c, const ev_options *options) {
+  double counts[] = {c[0], c[0] + c[1]};
+  return ev_bayes(counts, &(ev_options){.level = options->level, .a = 1, .b = 1});
+}
+
+ev_interval ev_recall(const double *c, const ev_options *options) {
+  return ev_precision(c, options);
+}
+
+ev_interval ev_f1(const double *c, const ev_options *options) {
+  double counts[] = {c[0], c[0] + c[1] + c[2]};
+  ev_interval b = ev_bayes(counts, &(ev_options){.level = options->level, .a = 1, .b = 2});
+  return (ev_interval){2 * b.lo / (1 + b.lo), 2 * b.hi / (1 + b.hi)};
+}

@@ -1,0 +1,18 @@
+/*
+** Two models on different questions: independent posteriors
+** theta ~ Beta(k+1, n-k+1) each.
+*/
+#ifndef EV_UNPAIRED_H
+#define EV_UNPAIRED_H
+
+#include "model.h"
+
+/* Counts: k_a, n_a, k_b, n_b.  Exchanging A and B gives exactly the negated,
+** reversed interval, the reciprocal one for odds ratios, and 1 - P. */
+ev_probability ev_prob_better; /* P(theta_A > theta_B) */
+ev_model ev_diff;              /* theta_A - theta_B */
+ev_model ev_odds_ratio;        /* odds(theta_A) / odds(theta_B) */
+ev_model ev_fisher_or;         /* Fisher's exact test, inverted; 0 and infinity at empty cells */
+ev_model ev_diff_clt;          /* for comparison */
+
+#endif

@@ -1,0 +1,27 @@
+/*
+** Counting checks, for the C tests.
+*/
+#ifndef CHECK_H
+#define CHECK_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+static int passed, failed;
+
+static void check(bool ok, const char *what, double got, double wanted) {
+  if (ok) {
+    passed++;
+  } else {
+    failed++;
+    printf("FAILED %s: got %.17g, wanted %.17g\n", what, got, wanted);
+  }
+}
+
+/* The closing line, and the exit status. */
+static int check_summary(void) {
+  printf("%d passed, %d failed\n", passed, failed);
+  return failed ? 1 : 0;
+}
+
+#endif
