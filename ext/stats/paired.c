@@ -11,19 +11,20 @@
 **     low - I,  delta + I,  I,  high - I,   low = theta_B, high = 1 - theta_A
 **
 ** (and likewise for delta < 0), so one number I(theta_A, theta_B, rho) in
-** (0, min(low, high)) gives them all, and only sums and differences that are
-** harmless.  By Plackett's identity (Biometrika 41 (1954) 351-360) its
-** derivative by rho is minus the normal density; with rho = cos(psi) that is
+** (0, min(low, high)) gives them all, and only by sums and differences that are
+** harmless.  Its derivative by rho is minus the normal density (Plackett,
+** Biometrika 41 (1954) 351-360).  On the scale x, e^x = sqrt((1-rho)/(1+rho)),
+** that is
 **
-**     dI/dpsi = exp(-D^2 / 8 sin^2(psi/2) - S^2 / 8 cos^2(psi/2)) / 2 pi,
+**     dI/dx = exp(-(D^2 (1 + e^-2x) + S^2 (1 + e^2x)) / 8) / (2 pi cosh x),
 **
 ** D and S being the difference and the sum of the means: one exponential a
-** node, and I = 0 at psi = 0.
+** node.  At x = 0 the models are independent and I = low * high.
 **
-** The density of delta at a point is then an integral over psi, by
-** Gauss-Legendre panels that carry I along, within one over where theta_B lies
-** on the line of that delta, by the trapezoid rule on its logit.  ev_marginal
-** takes it from there.  With no discordant pair the density has a corner at
+** The density of delta at a point is then an integral over x, within one over
+** where theta_B lies on the line of that delta, both by the trapezoid rule on
+** the whole axis, where everything falls off exponentially.  ev_marginal takes
+** it from there.  With no discordant pair the density has a corner at
 ** delta = 0.
 */
 #include "paired.h"
@@ -36,19 +37,34 @@
 
 #include "marginal.h"
 
-enum { EVEN = 24, MOST_POINTS = 40 * EV_NODES };
+/* Points of the trapezoid rule on a panel, half as many on the widest; and panels
+** either way of the middle. */
+enum { EVEN = 8, REACH = 400, PANELS = 2 * REACH + 1 };
 
-/* How far below their peaks the integrals over psi and along a line go. */
-static const double CUT = 21;
+/* The widest panel, on which 16 nodes follow the rate to 1e-10. */
+static const double PANEL = 0.8;
+
+/* How far below their peaks the integrals over x and along a line go. */
+static const double CUT = 20;
+
+/* What is the same on every line: a panel of the lattice in x, with e^2x and
+** e^-2x at its nodes, what remains of the rate, and the logarithm of the prior at
+** its points. */
+typedef struct panel {
+  bool ready;
+  double square[EV_NODES], inverse[EV_NODES], weight[EV_NODES], ln_prior[EVEN];
+} panel;
 
 typedef struct probit {
   double both, only_a, only_b, neither;
-  /* From values at a panel's nodes to its integrals up to nodes, or even points. */
-  double to_node[EV_NODES][EV_NODES], to_even[EVEN][EV_NODES];
-  double from, to;      /* the part of (0, pi) that mattered last */
-  double delta, length; /* the line, and 1 - |delta| */
-  double origin, step;  /* of the lattice in the logit of the position on it */
-  int peak;             /* where its last peak was, in steps */
+  double to_even[EVEN][EV_NODES]; /* from a rate at a panel's nodes to I at its points */
+  double middle, width;           /* of panel REACH, and of each */
+  int even;                       /* points on each: EVEN, or half */
+  int at;                         /* the panel where the last line peaked */
+  double delta, length;           /* the line, and 1 - |delta| */
+  double origin, step;            /* of the lattice in the logit of the position on it */
+  int peak;                       /* where its last peak was, in steps */
+  panel panels[PANELS];
 } probit;
 
 /* One pair of thetas. */
@@ -57,10 +73,10 @@ typedef struct means {
   double d2, s2;    /* (mu_A - mu_B)^2 / 8 and (mu_A + mu_B)^2 / 8 */
 } means;
 
-/* dI/dpsi */
-static double rate(const means *m, double psi) {
-  double s = sin(psi / 2), c = cos(psi / 2);
-  return exp(-m->d2 / (s * s) - m->s2 / (c * c)) / (2 * M_PI);
+/* dI/dx */
+static double rate(const means *m, double x) {
+  double e = exp(x), square = e * e;
+  return exp(-m->d2 * (1 + 1 / square) - m->s2 * (1 + square)) * e / (M_PI * (1 + square));
 }
 
 static double panel_integral(const means *m, double from, double to) {
@@ -69,87 +85,25 @@ static double panel_integral(const means *m, double from, double to) {
   return sum * half;
 }
 
-/* The rate is flat near 0 and near pi, and rises from nothing at about this
-** distance on: e^-36 of its scale there.  Panels that grow threefold from it
-** follow the rise. */
-static double rise(double square) {
-  return fmax(sqrt(square) / 3, 1e-12);
-}
-
-/* I at the beginning of the window: 0 at 0, low * high at pi/2, where rho = 0
-** and the models are independent, and from there by panels that grow threefold
-** toward either end. */
-static double integral_before(const means *m, double from) {
-  if (from <= 0) return 0;
-  double I = m->low * m->high, to = M_PI_2;
-  for (double next = fmax(from, to / 3); from < to; to = next, next = fmax(from, to / 3))
-    I -= panel_integral(m, next, to);
-  to = M_PI_2;
-  for (double next = fmax(M_PI - from, to / 3); M_PI - from < to;
-       to = next, next = fmax(M_PI - from, to / 3))
-    I += panel_integral(m, M_PI - to, M_PI - next);
+/* I at x, by panels from x = 0.  Whole integrals want fewer nodes than I along a
+** panel. */
+static double integral_at(const means *m, double x) {
+  if (m->d2 * exp(-2 * x) > 40) return 0;
+  int panels = 1 + (int)(fabs(x) / (2 * PANEL));
+  double I = m->low * m->high;
+  for (int i = 0; i < panels; i++) I += panel_integral(m, x * i / panels, x * (i + 1) / panels);
   return I;
 }
 
-/* Points in psi with the weights of an integral over it, and I at each. */
-typedef struct points {
-  int count;
-  double psi[MOST_POINTS], weight[MOST_POINTS], I[MOST_POINTS];
-} points;
-
 static double dot(const double *a, const double *b) {
-  double part[4] = {0, 0, 0, 0};
-  for (int j = 0; j < EV_NODES; j++) part[j % 4] += a[j] * b[j];
-  return part[0] + part[1] + (part[2] + part[3]);
-}
-
-/* A narrow window inside (0, pi), where the rate is smooth: one panel carries I,
-** and the trapezoid rule integrates, since all is negligible at the ends. */
-static void spread_evenly(const probit *q, const means *m, points *p) {
-  double f[EV_NODES], half = (q->to - q->from) / 2, mid = (q->to + q->from) / 2;
-  double before = integral_before(m, q->from);
-  for (int i = 0; i < EV_NODES; i++) f[i] = half * rate(m, mid + half * ev_node(i));
-  p->count = EVEN;
-  for (int i = 0; i < EVEN; i++) {
-    p->psi[i] = q->from + (i + 0.5) * 2 * half / EVEN;
-    p->weight[i] = 2 * half / EVEN;
-    p->I[i] = before + dot(q->to_even[i], f);
+  double p = 0, q = 0, r = 0, s = 0;
+  for (int j = 0; j < EV_NODES; j += 4) {
+    p += a[j] * b[j];
+    q += a[j + 1] * b[j + 1];
+    r += a[j + 2] * b[j + 2];
+    s += a[j + 3] * b[j + 3];
   }
-}
-
-/* A panel of Gauss-Legendre nodes from where the last one ended. */
-static void add_panel(const probit *q, const means *m, double from, double to, double *I,
-                      points *p) {
-  double f[EV_NODES], half = (to - from) / 2, mid = (to + from) / 2, before = *I;
-  for (int i = 0; i < EV_NODES; i++) {
-    f[i] = half * rate(m, mid + half * ev_node(i));
-    *I += ev_weight(i) * f[i];
-  }
-  for (int i = 0; i < EV_NODES; i++, p->count++) {
-    p->psi[p->count] = mid + half * ev_node(i);
-    p->weight[p->count] = half * ev_weight(i);
-    p->I[p->count] = before + dot(q->to_node[i], f);
-  }
-}
-
-/* A window that reaches over more than a factor of three, or touches an end:
-** panels that grow threefold toward the middle of (0, pi). */
-static void spread_in_panels(const probit *q, const means *m, points *p) {
-  double I = integral_before(m, q->from), at = q->from;
-  double least = fmax(q->from, rise(m->d2)), most = fmin(q->to, M_PI - rise(m->s2));
-  p->count = 0;
-  if (at < least) {
-    add_panel(q, m, at, fmin(least, q->to), &I, p);
-    at = least;
-  }
-  while (at < q->to && p->count < MOST_POINTS - 2 * EV_NODES) {
-    double far = M_PI - at, next = at < M_PI_2 ? fmin(3 * at, M_PI_2) : M_PI - far / 3;
-    next = next > 0.8 * most ? fmin(next, most) : next;
-    if (at >= most) next = q->to;
-    next = fmin(next, q->to);
-    add_panel(q, m, at, next, &I, p);
-    at = next;
-  }
+  return (p + q) + (r + s);
 }
 
 /* ln of a cell's share of the likelihood. */
@@ -157,56 +111,96 @@ static double ln_cell(double count, double p) {
   return count > 0 ? count * log(fmax(p, 1e-300)) : 0;
 }
 
-/* ln of the likelihood integrated over rho: sampled on the window in psi, which
-** is moved and resized until it fits. */
-static double ln_over_rho(probit *q, const means *m) {
-  points p;
-  double ln_f[MOST_POINTS];
-  for (int tries = 0;; tries++) {
-    bool narrow = q->from > 0 && q->to < fmin(M_PI, 3 * q->from);
-    if (narrow)
-      spread_evenly(q, m, &p);
-    else
-      spread_in_panels(q, m, &p);
-    double best = -HUGE_VAL, sum = 0;
-    for (int i = 0; i < p.count; i++) {
-      double s = sin(p.psi[i] / 2), c = cos(p.psi[i] / 2), I = p.I[i];
-      /* (1+rho)^3 (1-rho) drho = c^7 s^3 dpsi, up to a constant */
-      double prior = p.weight[i] * c * gsl_pow_3(s * c * c);
-      ln_f[i] = ln_cell(q->both, m->low - I) + ln_cell(q->neither, m->high - I) +
-                ln_cell(q->only_a, fmax(q->delta, 0) + I) +
-                ln_cell(q->only_b, fmax(-q->delta, 0) + I) + log(prior);
-      best = fmax(best, ln_f[i]);
-    }
-    int first = p.count, last = 0;
-    for (int i = 0; i < p.count; i++) {
-      if (ln_f[i] < best - CUT) continue;
-      first = i < first ? i : first;
-      last = i;
-      sum += exp(ln_f[i] - best);
-    }
-    double width = q->to - q->from;
-    bool fits_left = first > 0 || q->from <= 0, fits_right = last < p.count - 1 || q->to >= M_PI;
-    if (!fits_left) q->from = q->from < 0.8 * width ? 0 : q->from - 0.5 * width;
-    if (!fits_right) q->to = M_PI - q->to < 0.8 * width ? M_PI : q->to + 0.5 * width;
-    if ((!fits_left || !fits_right) && tries < 50) continue;
-    /* The next line wants about this window too. */
-    if (first > 0) q->from = fmax(0, p.psi[first - 1] - 0.02 * width);
-    if (last < p.count - 1) q->to = fmin(M_PI, p.psi[last + 1] + 0.02 * width);
-    if (last - first > EV_NODES || tries >= 50) return best + log(sum);
+/* Where panel k begins. */
+static double beginning(const probit *q, int k) {
+  return q->middle + (k - REACH - 0.5) * q->width;
+}
+
+/* (1+rho)^3 (1-rho) drho = e^4x / (1+e^2x)^6 dx, up to a constant. */
+static const panel *panel_at(probit *q, int k) {
+  panel *p = &q->panels[k];
+  if (p->ready) return p;
+  double from = beginning(q, k);
+  for (int i = 0; i < EV_NODES; i++) {
+    double e = exp(from + q->width / 2 * (1 + ev_node(i)));
+    p->square[i] = e * e;
+    p->inverse[i] = 1 / (e * e);
+    p->weight[i] = q->width / 2 * e / (M_PI * (1 + e * e));
   }
+  for (int i = 0; i < q->even; i++) {
+    double x = from + q->width * (i + 1) / q->even;
+    p->ln_prior[i] = 4 * x - 6 * log1p(exp(2 * x));
+  }
+  p->ready = true;
+  return p;
+}
+
+/* A sum of exponentials that is kept relative to its largest term. */
+typedef struct ln_sum {
+  double best, sum;
+} ln_sum;
+
+/* Adds the points of panel k, I being given at its beginning; returns what I
+** gains on it, and sets *most to the largest term. */
+static double add_panel(probit *q, const means *m, int k, double I, bool backward, ln_sum *total,
+                        double *most) {
+  const panel *p = panel_at(q, k);
+  double f[EV_NODES], whole = 0, ln_f[EVEN] = {0};
+  for (int i = 0; i < EV_NODES; i++) {
+    double ln = -m->d2 * (1 + p->inverse[i]) - m->s2 * (1 + p->square[i]);
+    f[i] = ln > -60 ? p->weight[i] * exp(ln) : 0;
+    whole += ev_weight(i) * f[i];
+  }
+  if (backward) I -= whole;
+  *most = -HUGE_VAL;
+  for (int i = 0; i < q->even; i++) {
+    double J = I + dot(q->to_even[i], f);
+    ln_f[i] = ln_cell(q->both, m->low - J) + ln_cell(q->neither, m->high - J) +
+              ln_cell(q->only_a, fmax(q->delta, 0) + J) +
+              ln_cell(q->only_b, fmax(-q->delta, 0) + J) + p->ln_prior[i];
+    *most = fmax(*most, ln_f[i]);
+  }
+  if (*most > total->best) {
+    total->sum *= exp(total->best - *most);
+    total->best = *most;
+    q->at = k;
+  }
+  for (int i = 0; i < q->even; i++)
+    if (ln_f[i] > total->best - 40) total->sum += exp(ln_f[i] - total->best);
+  return whole;
+}
+
+/* ln of the likelihood integrated over rho: panels either way from where the
+** last line peaked, until nothing is left. */
+static double ln_over_rho(probit *q, const means *m) {
+  ln_sum total = {-HUGE_VAL, 0};
+  int start = q->at;
+  double begin = integral_at(m, beginning(q, start)), I = begin, most;
+  for (int k = start; k < PANELS; k++) {
+    I += add_panel(q, m, k, I, false, &total, &most);
+    if (most < total.best - CUT) break;
+  }
+  I = begin;
+  for (int k = start - 1; k >= 0; k--) {
+    I -= add_panel(q, m, k, I, true, &total, &most);
+    if (most < total.best - CUT) break;
+  }
+  return total.best + log(total.sum);
+}
+
+/* The pair of thetas at distances low and high from the ends of a line of
+** |delta| = d: the lesser is low, or 1 - high - d; the greater low + d, or
+** 1 - high. */
+static means means_at(double low, double high, double d) {
+  double lesser = low < 0.5 ? gsl_cdf_ugaussian_Pinv(low) : gsl_cdf_ugaussian_Qinv(high + d);
+  double greater = high > 0.5 ? gsl_cdf_ugaussian_Pinv(low + d) : gsl_cdf_ugaussian_Qinv(high);
+  return (means){low, high, gsl_pow_2(greater - lesser) / 8, gsl_pow_2(greater + lesser) / 8};
 }
 
 /* At a logit of the position on the line. */
 static double ln_at(probit *q, double t) {
-  double share = 1 / (1 + exp(-t)), rest = 1 / (1 + exp(t)), d = fabs(q->delta);
-  means m = {.low = q->length * share, .high = q->length * rest};
-  /* The greater theta is low + d, or 1 - high; the lesser low, or 1 - high - d. */
-  double lesser = m.low < 0.5 ? gsl_cdf_ugaussian_Pinv(m.low) : gsl_cdf_ugaussian_Qinv(m.high + d);
-  double greater =
-      m.high > 0.5 ? gsl_cdf_ugaussian_Pinv(m.low + d) : gsl_cdf_ugaussian_Qinv(m.high);
-  m.d2 = gsl_pow_2(greater - lesser) / 8;
-  m.s2 = gsl_pow_2(greater + lesser) / 8;
+  double share = 1 / (1 + exp(-t)), rest = 1 / (1 + exp(t));
+  means m = means_at(q->length * share, q->length * rest, fabs(q->delta));
   return ln_over_rho(q, &m) + log(q->length * share * rest);
 }
 
@@ -215,12 +209,13 @@ static double ln_on_line(int j, void *context) {
   return ln_at(q, q->origin + j * q->step);
 }
 
-/* ln of the density of z, delta = sin(z). */
+/* ln of the density of z, delta = tanh(z). */
 static double ln_delta_density(double z, void *context) {
   probit *q = context;
-  q->delta = sin(z);
-  q->length = 2 * gsl_pow_2(sin((M_PI_2 - fabs(z)) / 2));
-  return ev_ln_sum(ln_on_line, q, -10000, 10000, &q->peak, CUT) + log(cos(z));
+  q->delta = tanh(z);
+  q->length = 2 / (1 + exp(2 * fabs(z)));
+  double by_z = q->length * (1 + fabs(q->delta));
+  return ev_ln_sum(ln_on_line, q, -10000, 10000, &q->peak, CUT) + log(by_z);
 }
 
 /* The weights that integrate from -1 to x the polynomial through values at the
@@ -236,42 +231,57 @@ static void weights_up_to(double x, double out[EV_NODES]) {
   }
 }
 
-static void prepare(probit *q) {
-  for (int i = 0; i < EV_NODES; i++) weights_up_to(ev_node(i), q->to_node[i]);
-  for (int i = 0; i < EVEN; i++) weights_up_to((2 * i + 1.0) / EVEN - 1, q->to_even[i]);
+/* The lattices: where the cells are about as observed, and how sharply they are
+** known there.  In the position on the line, given I; in x, given the position. */
+static void set_lattices(probit *q) {
+  double n = q->both + q->only_a + q->only_b + q->neither + 4;
+  double p11 = (q->both + 1) / n, p10 = (q->only_a + 1) / n, p01 = (q->only_b + 1) / n;
+  double p00 = (q->neither + 1) / n, I = fmin(p10, p01);
+  double low = p11 + I, high = p00 + I, by_logit = low * high / (low + high);
+  q->step = fmin(0.35, 1 / (by_logit * sqrt(n * (1 / p11 + 1 / p00))));
+  q->origin = log(low / high);
+  means m = means_at(low, high, fabs(p10 - p01));
+  double least = -20, most = 10;
+  while (most - least > 1e-3) {
+    double mid = (least + most) / 2;
+    if (integral_at(&m, mid) < I)
+      least = mid;
+    else
+      most = mid;
+  }
+  double sd = 1 / (rate(&m, least) * sqrt(n * (1 / p11 + 1 / p10 + 1 / p01 + 1 / p00)));
+  q->middle = least;
+  /* The trapezoid rule leaves out exp(-2 pi^2 (sd/step)^2) where the posterior is
+  ** nearly normal in x, and exp(-pi^2 / 2 step) where it is as wide as can be. */
+  q->width = fmin(PANEL, 0.7 * EVEN * sd);
+  q->even = 0.35 * EVEN * sd < PANEL ? EVEN : EVEN / 2;
+  q->at = REACH;
+  for (int i = 0; i < q->even; i++) weights_up_to(2 * (i + 1.0) / q->even - 1, q->to_even[i]);
 }
 
 static void find(const double *c, double tail, ev_marginal *m) {
-  probit q = {.both = c[0], .only_a = c[1], .only_b = c[2], .neither = c[3], .from = 0, .to = M_PI};
+  probit q = {.both = c[0], .only_a = c[1], .only_b = c[2], .neither = c[3]};
   double n = c[0] + c[1] + c[2] + c[3], mean = (c[1] - c[2]) / (n + 4);
   double sd = sqrt(((c[1] + c[2] + 1) / (n + 4) - mean * mean) / (n + 4));
-  prepare(&q);
-  /* How sharply the position on the line is known, given I and delta, where the
-  ** cells are about as observed. */
-  double p11 = (c[0] + 1) / (n + 4), p00 = (c[3] + 1) / (n + 4),
-         I = (fmin(c[1], c[2]) + 1) / (n + 4);
-  double low = p11 + I, high = p00 + I, by_logit = low * high / (low + high);
-  double sharpness = (n + 4) * gsl_pow_2(by_logit) * (1 / p11 + 1 / p00);
-  q.step = fmin(0.35, 0.8 / sqrt(sharpness));
-  q.origin = log(low / high);
-  q.peak = 0;
-  ev_marginal_find(m, &(ev_search){.ln_density = ln_delta_density,
-                                   .context = &q,
-                                   .start = asin(mean),
-                                   .width = fmin(0.8, 1.05 * sd * sqrt(2 * (22 - log(tail)))),
-                                   .least = -M_PI_2,
-                                   .most = M_PI_2,
-                                   .corner = 0,
-                                   .cut = 22 - log(tail),
-                                   .tolerance = 1e-8,
-                                   .tail = tail});
+  set_lattices(&q);
+  ev_marginal_find(
+      m, &(ev_search){.ln_density = ln_delta_density,
+                      .context = &q,
+                      .start = atanh(mean),
+                      .width = fmin(0.6, 1.1 * sd / (1 - mean * mean) * sqrt(2 * (19 - log(tail)))),
+                      .least = -HUGE_VAL,
+                      .most = HUGE_VAL,
+                      .corner = 0,
+                      .cut = 19 - log(tail),
+                      .tolerance = fmax(5e-7, 1e-15 * n),
+                      .tail = tail});
 }
 
 ev_interval ev_paired_diff(const double *c, const ev_options *options) {
   double ordered[] = {c[0], fmax(c[1], c[2]), fmin(c[1], c[2]), c[3]}, tail = ev_tail(options);
   ev_marginal m;
   find(ordered, tail, &m);
-  double lo = sin(ev_marginal_lower(&m, tail)), hi = sin(ev_marginal_upper(&m, tail));
+  double lo = tanh(ev_marginal_lower(&m, tail)), hi = tanh(ev_marginal_upper(&m, tail));
   if (c[1] == c[2]) return (ev_interval){-hi, hi};
   return c[1] > c[2] ? (ev_interval){lo, hi} : (ev_interval){-hi, -lo};
 }
