@@ -91,22 +91,34 @@ static bool looks_like_counts(const evalci_shape *shape, int argc, sqlite3_value
 static bool check_options(const evalci_method *f, evalci_call *call, int argc, sqlite3_value **argv,
                           tally *t) {
   int columns = f->shape->columns;
-  if (looks_like_counts(f->shape, argc, argv))
-    return evalci_fail(call,
-                       "level must be strictly between 0 and 1, got %s; "
-                       "for counts use %s(%s, %s)",
-                       evalci_show(argv[1]).text, f->counts_name, evalci_show(argv[0]).text,
-                       evalci_show(argv[1]).text);
-  return evalci_same_options(call, argc - columns, argv + columns, t->rows == 0, &t->options);
+  if (evalci_same_options(call, argc - columns, argv + columns, t->rows == 0, &t->options))
+    return true;
+  if (!looks_like_counts(f->shape, argc, argv)) return false;
+  sqlite3_free(call->message);
+  return evalci_fail(call,
+                     "level must be strictly between 0 and 1, got %s; "
+                     "for counts use %s(%s, %s)",
+                     evalci_show(argv[1]).text, f->counts_name, evalci_show(argv[0]).text,
+                     evalci_show(argv[1]).text);
 }
 
 static void step(sqlite3_context *context, int argc, sqlite3_value **argv) {
-  const evalci_method *f = method_of(context);
   tally *t = sqlite3_aggregate_context(context, sizeof *t);
   if (!t) {
     sqlite3_result_error_nomem(context);
     return;
   }
+  /* Nearly every row of a long table: one result, no options, not the first. */
+  if (argc == 1 && t->rows > 0 && sqlite3_value_type(argv[0]) == SQLITE_INTEGER) {
+    sqlite3_int64 result = sqlite3_value_int64(argv[0]);
+    if (result == 0 || result == 1) {
+      t->cells[0] += result;
+      t->cells[1]++;
+      t->rows++;
+      return;
+    }
+  }
+  const evalci_method *f = method_of(context);
   int y[2] = {0, 0}, columns = f->shape->columns, bad = -1;
   for (int i = 0; i < columns; i++)
     if ((y[i] = evalci_read_result(argv[i])) == EVALCI_BAD_RESULT) bad = i;

@@ -94,16 +94,16 @@ static void settle(tallies *t) {
 /*
 ** L as Chebyshev series in v = ln(1+x), on equal cells of [from, to]
 */
-enum { CELLS = 64, TERMS = 40 };
+enum { CELLS = 64, TERMS = 40, ROOM = 1024 };
 
 typedef struct table {
   double from, width; /* of all cells, and of one */
   int cells, terms;
-  double c[CELLS][TERMS];
+  double c[ROOM]; /* each cell's, one after the other */
 } table;
 
 /* One cell, from n values at its Chebyshev points. */
-static void fill_cell(const tallies *t, double from, double half, int n, double c[TERMS]) {
+static void fill_cell(const tallies *t, double from, double half, int n, double *c) {
   for (int k = 0; k < n; k++) c[k] = 0;
   for (int i = 0; i < n; i++) {
     double u = cos(M_PI * (i + 0.5) / n), f = ln_product(t, expm1(from + half * (1 + u)));
@@ -122,7 +122,7 @@ static double read_table(const table *t, double x) {
   if (t->terms == 0) return 0;
   double at = (log1p(x) - t->from) / t->width;
   int cell = at < 0 ? 0 : at >= t->cells ? t->cells - 1 : (int)at;
-  const double *c = t->c[cell];
+  const double *c = t->c + cell * t->terms;
   double u = 2 * (at - cell) - 1, b0 = 0, b1 = 0;
   for (int k = t->terms - 1; k > 0; k--) {
     double b2 = b1;
@@ -135,21 +135,21 @@ static double read_table(const table *t, double x) {
 /*
 ** The posterior
 */
-enum { LATTICE = 2048 };
+enum { LATTICE = 1024 };
 
-/* e^-26 of a line's peak is 5e-12 of it. */
-static const double LINE_CUT = 26;
+/* e^-24 of a line's peak is 4e-11 of it. */
+static const double LINE_CUT = 24;
 
 typedef struct hierarchy {
   tallies right, wrong, all;
   double mixed; /* clusters with both right and wrong answers */
   bool tabled;
   table ln_right, ln_wrong, ln_all;
-  double cut;          /* how far below its peak the posterior is negligible */
-  double origin, step; /* of the lattice in r */
-  int least, most;     /* its last points within the tables */
-  int peak;            /* where the last line had its peak */
-  double d[LATTICE], r_part[LATTICE];
+  double cut;                         /* how far below its peak the posterior is negligible */
+  double origin, step;                /* of the lattice in r */
+  int least, most;                    /* its last points within the tables */
+  int peak;                           /* where the last line had its peak */
+  double d[LATTICE], r_part[LATTICE]; /* of each point; d is 0 until it is wanted */
   ev_host host;
   bool stopped; /* the host has had enough: only finish */
 } hierarchy;
@@ -171,7 +171,7 @@ static void tabulate(hierarchy *h, const tallies *t, double from, double to, tab
   out->width = (to - from) / out->cells;
   out->terms = t->size ? (int)fmin(TERMS, 3 + 30 / asinh(2 * M_PI / out->width)) : 0;
   for (int i = 0; i < out->cells && t->size && !given_up(h); i++)
-    fill_cell(t, from + i * out->width, out->width / 2, out->terms, out->c[i]);
+    fill_cell(t, from + i * out->width, out->width / 2, out->terms, out->c + i * out->terms);
 }
 
 static double product_of(const hierarchy *h, const tallies *t, const table *tabled, double x) {
@@ -210,7 +210,13 @@ typedef struct line {
 
 static double ln_on_line(int j, void *context) {
   const line *l = context;
-  return l->h->r_part[j] + ln_joint_part(l->h, l->theta, l->rest, l->h->d[j]);
+  hierarchy *h = l->h;
+  if (h->d[j] == 0) {
+    double r = h->origin + h->step * (j - LATTICE / 2);
+    h->d[j] = exp(r);
+    h->r_part[j] = ln_r_part(h, r);
+  }
+  return h->r_part[j] + ln_joint_part(h, l->theta, l->rest, h->d[j]);
 }
 
 /* ln of the posterior of s, by a sum along r from where the last line peaked. */
@@ -279,20 +285,15 @@ static void make_tables(hierarchy *h, scale s, scale r, double most_r) {
   h->step = fmin(0.28, 0.65 * r.sd);
   h->origin = r.peak;
   h->peak = LATTICE / 2;
-  h->least = LATTICE, h->most = 0;
-  for (int j = 0; j < LATTICE; j++) {
-    double at = h->origin + h->step * (j - LATTICE / 2);
-    h->d[j] = exp(at);
-    if (h->d[j] < low_d || h->d[j] > high_d || at < r.peak - 60) continue;
-    h->least = j < h->least ? j : h->least;
-    h->most = j;
-    h->r_part[j] = ln_r_part(h, at);
-  }
+  /* The lattice ends where the tables do, and 60 below the peak. */
+  double low_r = narrow ? r.peak - 16 * r.sd : r.peak - 60, high_r = log(high_d);
+  h->least = (int)fmax(0, LATTICE / 2 + ceil((low_r - h->origin) / h->step));
+  h->most = (int)fmin(LATTICE - 1, LATTICE / 2 + floor((high_r - h->origin) / h->step));
 }
 
 static ev_interval interval_of(hierarchy *h, const ev_options *options, double right, double all) {
   double s0 = log((right + 1) / (all - right + 1)), tail = ev_tail(options);
-  h->cut = 27 - log(tail);
+  h->cut = 23 - log(tail);
   scale r = scale_of(h, s0, 0, false, 1.5);
   scale s = scale_of(h, s0, r.peak, true, 0.5);
   /* The pooled mean can be far off when clusters are unequal: climb in turn
@@ -310,7 +311,7 @@ static ev_interval interval_of(hierarchy *h, const ev_options *options, double r
   ev_marginal_find(&m, &(ev_search){.ln_density = ln_line,
                                     .context = h,
                                     .start = s.peak,
-                                    .width = fmin(2, 3.7 * s.sd),
+                                    .width = fmin(2, 4.5 * s.sd),
                                     .least = narrow ? s.peak - 16 * s.sd : -HUGE_VAL,
                                     .most = narrow ? s.peak + 16 * s.sd : HUGE_VAL,
                                     .corner = HUGE_VAL,
