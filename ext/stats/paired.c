@@ -39,7 +39,7 @@
 
 /* Points of the trapezoid rule on a panel, half as many on the widest; and panels
 ** either way of the middle. */
-enum { EVEN = 8, REACH = 400, PANELS = 2 * REACH + 1 };
+enum { EVEN = 8, REACH = 100, PANELS = 2 * REACH + 1, MOST_NODES = 8 * EV_NODES };
 
 /* The widest panel, on which 16 nodes follow the rate to 1e-10. */
 static const double PANEL = 0.8;
@@ -47,20 +47,28 @@ static const double PANEL = 0.8;
 /* How far below their peaks the integrals over x and along a line go. */
 static const double CUT = 20;
 
-/* What is the same on every line: a panel of the lattice in x, with e^2x and
-** e^-2x at its nodes, what remains of the rate, and the logarithm of the prior at
-** its points. */
+/* Nodes in x of an integral of dI/dx, with all of it that is the same for every
+** pair of thetas: e^2x, e^-2x, and the weight times what does not depend on them. */
+typedef struct nodes {
+  int count;
+  double square[MOST_NODES], inverse[MOST_NODES], weight[MOST_NODES];
+} nodes;
+
+/* A panel of the lattice in x: its nodes, and the prior at its points. */
 typedef struct panel {
   bool ready;
-  double square[EV_NODES], inverse[EV_NODES], weight[EV_NODES], ln_prior[EVEN];
+  nodes nodes;
+  double ln_prior[EVEN];
 } panel;
 
 typedef struct probit {
   double both, only_a, only_b, neither;
-  double to_even[EVEN][EV_NODES]; /* from a rate at a panel's nodes to I at its points */
   double middle, width;           /* of panel REACH, and of each */
   int even;                       /* points on each: EVEN, or half */
+  double to_even[EVEN][EV_NODES]; /* from a rate at a panel's nodes to I at its points */
   int at;                         /* the panel where the last line peaked */
+  int known;                      /* the panel to whose beginning `way` leads */
+  nodes way;                      /* from x = 0 */
   double delta, length;           /* the line, and 1 - |delta| */
   double origin, step;            /* of the lattice in the logit of the position on it */
   int peak;                       /* where its last peak was, in steps */
@@ -73,26 +81,34 @@ typedef struct means {
   double d2, s2;    /* (mu_A - mu_B)^2 / 8 and (mu_A + mu_B)^2 / 8 */
 } means;
 
-/* dI/dx */
-static double rate(const means *m, double x) {
-  double e = exp(x), square = e * e;
-  return exp(-m->d2 * (1 + 1 / square) - m->s2 * (1 + square)) * e / (M_PI * (1 + square));
+/* Adds a panel of nodes from one x to another. */
+static void add_nodes(nodes *n, double from, double to) {
+  for (int i = 0; i < EV_NODES && n->count < MOST_NODES; i++, n->count++) {
+    double e = exp(from + (to - from) / 2 * (1 + ev_node(i)));
+    n->square[n->count] = e * e;
+    n->inverse[n->count] = 1 / (e * e);
+    n->weight[n->count] = (to - from) / 2 * e / (M_PI * (1 + e * e));
+  }
 }
 
-static double panel_integral(const means *m, double from, double to) {
-  double sum = 0, mid = (from + to) / 2, half = (to - from) / 2;
-  for (int i = 0; i < EV_NODES; i++) sum += ev_weight(i) * rate(m, mid + half * ev_node(i));
-  return sum * half;
+/* dI/dx at node i, times half the length of its panel. */
+static double rate(const nodes *n, const means *m, int i) {
+  double ln = -m->d2 * (1 + n->inverse[i]) - m->s2 * (1 + n->square[i]);
+  return ln > -60 ? n->weight[i] * exp(ln) : 0;
 }
 
-/* I at x, by panels from x = 0.  Whole integrals want fewer nodes than I along a
-** panel. */
-static double integral_at(const means *m, double x) {
-  if (m->d2 * exp(-2 * x) > 40) return 0;
-  int panels = 1 + (int)(fabs(x) / (2 * PANEL));
-  double I = m->low * m->high;
-  for (int i = 0; i < panels; i++) I += panel_integral(m, x * i / panels, x * (i + 1) / panels);
-  return I;
+static double integral(const nodes *n, const means *m) {
+  double sum = 0;
+  for (int i = 0; i < n->count; i++) sum += ev_weight(i % EV_NODES) * rate(n, m, i);
+  return sum;
+}
+
+/* The way from x = 0, where I = low * high, to another x.  A whole integral wants
+** fewer nodes than I along a panel. */
+static void find_way(nodes *n, double x) {
+  int panels = (int)fmin(MOST_NODES / EV_NODES, 1 + fabs(x) / (2 * PANEL));
+  n->count = 0;
+  for (int i = 0; i < panels; i++) add_nodes(n, x * i / panels, x * (i + 1) / panels);
 }
 
 static double dot(const double *a, const double *b) {
@@ -121,12 +137,7 @@ static const panel *panel_at(probit *q, int k) {
   panel *p = &q->panels[k];
   if (p->ready) return p;
   double from = beginning(q, k);
-  for (int i = 0; i < EV_NODES; i++) {
-    double e = exp(from + q->width / 2 * (1 + ev_node(i)));
-    p->square[i] = e * e;
-    p->inverse[i] = 1 / (e * e);
-    p->weight[i] = q->width / 2 * e / (M_PI * (1 + e * e));
-  }
+  add_nodes(&p->nodes, from, from + q->width);
   for (int i = 0; i < q->even; i++) {
     double x = from + q->width * (i + 1) / q->even;
     p->ln_prior[i] = 4 * x - 6 * log1p(exp(2 * x));
@@ -140,34 +151,33 @@ typedef struct ln_sum {
   double best, sum;
 } ln_sum;
 
-/* Adds the points of panel k, I being given at its beginning; returns what I
-** gains on it, and sets *most to the largest term. */
-static double add_panel(probit *q, const means *m, int k, double I, bool backward, ln_sum *total,
-                        double *most) {
+/* Adds the points of panel k in the order of the walk, and moves *I, which is at
+** the end where it comes in, to the other.  Says whether to walk on. */
+static bool add_panel(probit *q, const means *m, int k, bool backward, double *I, ln_sum *total) {
   const panel *p = panel_at(q, k);
-  double f[EV_NODES], whole = 0, ln_f[EVEN] = {0};
+  double f[EV_NODES], whole = 0;
   for (int i = 0; i < EV_NODES; i++) {
-    double ln = -m->d2 * (1 + p->inverse[i]) - m->s2 * (1 + p->square[i]);
-    f[i] = ln > -60 ? p->weight[i] * exp(ln) : 0;
+    f[i] = rate(&p->nodes, m, i);
     whole += ev_weight(i) * f[i];
   }
-  if (backward) I -= whole;
-  *most = -HUGE_VAL;
-  for (int i = 0; i < q->even; i++) {
-    double J = I + dot(q->to_even[i], f);
-    ln_f[i] = ln_cell(q->both, m->low - J) + ln_cell(q->neither, m->high - J) +
-              ln_cell(q->only_a, fmax(q->delta, 0) + J) +
-              ln_cell(q->only_b, fmax(-q->delta, 0) + J) + p->ln_prior[i];
-    *most = fmax(*most, ln_f[i]);
+  double begin = backward ? *I - whole : *I;
+  *I = backward ? begin : begin + whole;
+  for (int n = 0; n < q->even; n++) {
+    int i = backward ? q->even - 1 - n : n;
+    double J = begin + dot(q->to_even[i], f);
+    double here = ln_cell(q->both, m->low - J) + ln_cell(q->neither, m->high - J) +
+                  ln_cell(q->only_a, fmax(q->delta, 0) + J) +
+                  ln_cell(q->only_b, fmax(-q->delta, 0) + J) + p->ln_prior[i];
+    if (here > total->best) {
+      total->sum = total->sum * exp(total->best - here) + 1;
+      total->best = here;
+      q->at = k;
+    } else {
+      if (here < total->best - CUT) return false;
+      total->sum += exp(here - total->best);
+    }
   }
-  if (*most > total->best) {
-    total->sum *= exp(total->best - *most);
-    total->best = *most;
-    q->at = k;
-  }
-  for (int i = 0; i < q->even; i++)
-    if (ln_f[i] > total->best - 40) total->sum += exp(ln_f[i] - total->best);
-  return whole;
+  return true;
 }
 
 /* ln of the likelihood integrated over rho: panels either way from where the
@@ -175,16 +185,12 @@ static double add_panel(probit *q, const means *m, int k, double I, bool backwar
 static double ln_over_rho(probit *q, const means *m) {
   ln_sum total = {-HUGE_VAL, 0};
   int start = q->at;
-  double begin = integral_at(m, beginning(q, start)), I = begin, most;
-  for (int k = start; k < PANELS; k++) {
-    I += add_panel(q, m, k, I, false, &total, &most);
-    if (most < total.best - CUT) break;
-  }
+  if (q->known != start) find_way(&q->way, beginning(q, start));
+  q->known = start;
+  double begin = fmax(0, m->low * m->high + integral(&q->way, m)), I = begin;
+  for (int k = start; k < PANELS && add_panel(q, m, k, false, &I, &total);) k++;
   I = begin;
-  for (int k = start - 1; k >= 0; k--) {
-    I -= add_panel(q, m, k, I, true, &total, &most);
-    if (most < total.best - CUT) break;
-  }
+  for (int k = start - 1; k >= 0 && add_panel(q, m, k, true, &I, &total);) k--;
   return total.best + log(total.sum);
 }
 
@@ -244,43 +250,51 @@ static void set_lattices(probit *q) {
   double least = -20, most = 10;
   while (most - least > 1e-3) {
     double mid = (least + most) / 2;
-    if (integral_at(&m, mid) < I)
+    find_way(&q->way, mid);
+    if (m.low * m.high + integral(&q->way, &m) < I)
       least = mid;
     else
       most = mid;
   }
-  double sd = 1 / (rate(&m, least) * sqrt(n * (1 / p11 + 1 / p10 + 1 / p01 + 1 / p00)));
+  double by_x =
+      exp(-m.d2 * (1 + exp(-2 * least)) - m.s2 * (1 + exp(2 * least))) / (2 * M_PI * cosh(least));
+  double sd = 1 / (by_x * sqrt(n * (1 / p11 + 1 / p10 + 1 / p01 + 1 / p00)));
   q->middle = least;
   /* The trapezoid rule leaves out exp(-2 pi^2 (sd/step)^2) where the posterior is
   ** nearly normal in x, and exp(-pi^2 / 2 step) where it is as wide as can be. */
   q->width = fmin(PANEL, 0.7 * EVEN * sd);
   q->even = 0.35 * EVEN * sd < PANEL ? EVEN : EVEN / 2;
   q->at = REACH;
+  q->known = -1;
   for (int i = 0; i < q->even; i++) weights_up_to(2 * (i + 1.0) / q->even - 1, q->to_even[i]);
 }
 
-static void find(const double *c, double tail, ev_marginal *m) {
+/* The posterior of delta, to be asked about a tail, or about its mass above 0. */
+static void find(const double *c, double tail, bool ask_zero, ev_marginal *m) {
   probit q = {.both = c[0], .only_a = c[1], .only_b = c[2], .neither = c[3]};
   double n = c[0] + c[1] + c[2] + c[3], mean = (c[1] - c[2]) / (n + 4);
   double sd = sqrt(((c[1] + c[2] + 1) / (n + 4) - mean * mean) / (n + 4));
   set_lattices(&q);
-  ev_marginal_find(
-      m, &(ev_search){.ln_density = ln_delta_density,
-                      .context = &q,
-                      .start = atanh(mean),
-                      .width = fmin(0.6, 1.1 * sd / (1 - mean * mean) * sqrt(2 * (19 - log(tail)))),
-                      .least = -HUGE_VAL,
-                      .most = HUGE_VAL,
-                      .corner = 0,
-                      .cut = 19 - log(tail),
-                      .tolerance = fmax(5e-7, 1e-15 * n),
-                      .tail = tail});
+  /* The corner at 0 is of the order of the discordant pairs: with many there is
+  ** none to see. */
+  bool corner = ask_zero || c[1] + c[2] < 40;
+  ev_marginal_find(m, &(ev_search){.ln_density = ln_delta_density,
+                                   .context = &q,
+                                   .start = atanh(mean),
+                                   .width = fmin(0.75, 1.1 * sd / (1 - mean * mean) *
+                                                           sqrt(2 * (19 - log(tail)))),
+                                   .least = -HUGE_VAL,
+                                   .most = HUGE_VAL,
+                                   .corner = corner ? 0 : HUGE_VAL,
+                                   .cut = 19 - log(tail),
+                                   .tolerance = fmax(1e-6, 1e-15 * n),
+                                   .tail = tail});
 }
 
 ev_interval ev_paired_diff(const double *c, const ev_options *options) {
   double ordered[] = {c[0], fmax(c[1], c[2]), fmin(c[1], c[2]), c[3]}, tail = ev_tail(options);
   ev_marginal m;
-  find(ordered, tail, &m);
+  find(ordered, tail, false, &m);
   double lo = tanh(ev_marginal_lower(&m, tail)), hi = tanh(ev_marginal_upper(&m, tail));
   if (c[1] == c[2]) return (ev_interval){-hi, hi};
   return c[1] > c[2] ? (ev_interval){lo, hi} : (ev_interval){-hi, -lo};
@@ -290,7 +304,7 @@ double ev_paired_prob_better(const double *c) {
   if (c[1] == c[2]) return 0.5;
   double ordered[] = {c[0], fmin(c[1], c[2]), fmax(c[1], c[2]), c[3]};
   ev_marginal m;
-  find(ordered, 0.001, &m);
+  find(ordered, 0.001, true, &m);
   /* Of the model with the fewer wins; where it costs nothing, both P and 1 - P
   ** are made exact complements. */
   double smaller = ev_marginal_above(&m, 0);
