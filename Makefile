@@ -3,9 +3,11 @@
 #   make            build the extension          make demo       see it work
 #   make test       run every test               make bench      measure its speed
 #   make install    into PREFIX                  make dist       a tarball
-#   make lint       make format                  make reference  make clean
+#   make coverage   the paper's claims, redone   make reference  numeric references
+#   make lint       make format                  make clean
 #
-# demo, test, lint, bench and reference install the Debian packages they lack.
+# demo, test, lint, bench, coverage and reference install the Debian packages they
+# lack.
 
 VERSION  := $(shell sed -n 's/^.define EVALCI_VERSION "\(.*\)"/\1/p' ext/evalci.h)
 PREFIX   ?= /usr/local
@@ -46,7 +48,7 @@ need = @missing=; for p in $(1); do dpkg-query -W -f '$${Status}' $$p 2>&- | gre
   sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; echo "installing:$$missing"; \
   $$sudo apt-get -qq update >/dev/null && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $$missing >/dev/null
 
-.PHONY: all demo test bench install dist lint format reference clean
+.PHONY: all demo test bench coverage install dist lint format reference clean
 
 all: $(SO)
 
@@ -93,6 +95,11 @@ bench:
 	$(call need,$(BENCH_NEEDS))
 	@$(MAKE) -s --no-print-directory $(SO)
 	@$(PYTHON) tests/bench.py $(SO)
+
+coverage:
+	$(call need,$(BENCH_NEEDS))
+	@$(MAKE) -s --no-print-directory $(SO)
+	$(PYTHON) tests/coverage.py $(SO)
 
 reference:
 	$(call need,$(REFERENCE_NEEDS))
