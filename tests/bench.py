@@ -91,11 +91,11 @@ def models(query):
         query.many("INSERT INTO tasks VALUES (?, ?)", zip(map(int, k), map(int, n)))
         compare(f"`clustered_ci_counts(k, n)`, {tasks} x {size}",
                 lambda: query("SELECT clustered_ci_counts(k, n) FROM tasks"),
-                "importance sampler", lambda: samplers.clustered(k, n, rng))
+                "importance sampler", lambda: samplers.clustered(rng, k, n))
     for cells in ((11, 4, 2, 3), (12, 6, 0, 2), (2500, 1000, 900, 600)):
         compare(f"`paired_diff_ci_counts{cells}`, N = {sum(cells)}",
                 lambda: query(f"SELECT paired_diff_ci_counts{cells}"),
-                "importance sampler", lambda: samplers.paired(*cells, rng))
+                "importance sampler", lambda: samplers.paired(rng, cells))
 
 
 def matrix(query):
