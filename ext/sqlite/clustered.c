@@ -50,14 +50,16 @@ typedef struct entry {
     double real;
     char *bytes; /* of text, blob or pair, owned */
   } key;
-  unsigned hash;
-  unsigned size : 29, type : 3; /* of the bytes; SQLITE_INTEGER and so on */
+  unsigned size;                /* of the bytes */
+  unsigned hash : 29, type : 3; /* SQLITE_INTEGER and so on */
 } entry;
 
 typedef struct clusters {
   entry *entries;
   unsigned *slots; /* 0, or 1 + the place of an entry */
   unsigned count, room, slot_count;
+  unsigned dead;      /* entries that have fallen to nothing */
+  bool failed;        /* a row was refused: there is nothing to answer */
   sqlite3_int64 rows; /* in the group or frame */
   ev_options options;
 } clusters;
@@ -84,10 +86,12 @@ static unsigned hash_integer(sqlite3_uint64 x) {
   return (unsigned)(x ^ x >> 33);
 }
 
+/* 29 bits, as an entry keeps them. */
 static unsigned hash_key(const key *k) {
-  if (k->type == SQLITE_INTEGER) return hash_integer((sqlite3_uint64)k->integer);
-  if (k->type == SQLITE_FLOAT) return hash_bytes(&k->real, sizeof k->real);
-  return hash_bytes(k->bytes, k->size);
+  unsigned hash = k->type == SQLITE_INTEGER ? hash_integer((sqlite3_uint64)k->integer)
+                  : k->type == SQLITE_FLOAT ? hash_bytes(&k->real, sizeof k->real)
+                                            : hash_bytes(k->bytes, k->size);
+  return hash >> 3;
 }
 
 static bool same_key(const entry *e, const key *k, unsigned hash) {
@@ -97,29 +101,65 @@ static bool same_key(const entry *e, const key *k, unsigned hash) {
   return e->size == k->size && memcmp(e->key.bytes, k->bytes, k->size) == 0;
 }
 
+/* Puts the place of every entry into its slot. */
+static void fill_slots(clusters *c) {
+  memset(c->slots, 0, c->slot_count * sizeof *c->slots);
+  for (unsigned i = 0; i < c->count; i++) {
+    unsigned at = c->entries[i].hash & (c->slot_count - 1);
+    while (c->slots[at]) at = (at + 1) & (c->slot_count - 1);
+    c->slots[at] = i + 1;
+  }
+}
+
 static bool grow(clusters *c) {
   unsigned room = c->room < 16 ? 16 : c->room + c->room / 2, slot_count = c->slot_count;
   while (room > slot_count / 4 * 3) slot_count = slot_count ? 2 * slot_count : 32;
   entry *entries = sqlite3_realloc64(c->entries, (sqlite3_uint64)room * sizeof *entries);
   if (!entries) return false;
   c->entries = entries;
+  if (slot_count > c->slot_count) {
+    unsigned *slots = sqlite3_realloc64(c->slots, (sqlite3_uint64)slot_count * sizeof *slots);
+    if (!slots) return false;
+    c->slots = slots;
+    c->slot_count = slot_count;
+    fill_slots(c);
+  }
   c->room = room;
-  if (slot_count == c->slot_count) return true;
-  unsigned *slots = sqlite3_malloc64((sqlite3_uint64)slot_count * sizeof *slots);
-  if (!slots) {
-    c->room = c->count; /* too many entries for the slots: grow again next time */
-    return false;
-  }
-  memset(slots, 0, slot_count * sizeof *slots);
-  for (unsigned i = 0; i < c->count; i++) {
-    unsigned at = c->entries[i].hash & (slot_count - 1);
-    while (slots[at]) at = (at + 1) & (slot_count - 1);
-    slots[at] = i + 1;
-  }
-  sqlite3_free(c->slots);
-  c->slots = slots;
-  c->slot_count = slot_count;
   return true;
+}
+
+static bool owns_bytes(const entry *e) {
+  return e->type == SQLITE_TEXT || e->type == SQLITE_BLOB;
+}
+
+static bool is_dead(const entry *e) {
+  return e->first == 0 && e->second == 0;
+}
+
+/* Drops the dead when they are the most, as they come to be in a window over
+** ever new clusters. */
+static void sweep(clusters *c) {
+  if (c->dead < 32 || c->dead < c->count / 2) return;
+  unsigned kept = 0;
+  for (unsigned i = 0; i < c->count; i++) {
+    entry *e = &c->entries[i];
+    if (!is_dead(e))
+      c->entries[kept++] = *e;
+    else if (owns_bytes(e))
+      sqlite3_free(e->key.bytes);
+  }
+  c->count = kept;
+  c->dead = 0;
+  fill_slots(c);
+}
+
+/* Adds to an entry, which may die or come back to life. */
+static void add_to(clusters *c, entry *e, int first, int second) {
+  bool was_dead = is_dead(e);
+  e->first += first;
+  e->second += second;
+  if (is_dead(e)) c->dead++;
+  if (was_dead) c->dead--;
 }
 
 /* The entry of a key, made if it is new; NULL when memory is short. */
@@ -136,7 +176,7 @@ static entry *entry_of(clusters *c, const key *k) {
     at = hash & (c->slot_count - 1);
     while (c->slots[at]) at = (at + 1) & (c->slot_count - 1);
   }
-  entry e = {.hash = hash, .type = (unsigned)k->type & 7, .size = k->size & 0x1fffffff};
+  entry e = {.hash = hash & 0x1fffffff, .type = (unsigned)k->type & 7, .size = k->size};
   if (k->type == SQLITE_INTEGER) {
     e.key.integer = k->integer;
   } else if (k->type == SQLITE_FLOAT) {
@@ -148,13 +188,13 @@ static entry *entry_of(clusters *c, const key *k) {
   }
   c->slots[at] = c->count + 1;
   c->entries[c->count] = e;
+  c->dead++; /* until something is added to it */
   return &c->entries[c->count++];
 }
 
 static void free_clusters(clusters *c) {
   for (unsigned i = 0; i < c->count; i++)
-    if (c->entries[i].type == SQLITE_TEXT || c->entries[i].type == SQLITE_BLOB)
-      sqlite3_free(c->entries[i].key.bytes);
+    if (owns_bytes(&c->entries[i])) sqlite3_free(c->entries[i].key.bytes);
   sqlite3_free(c->entries);
   sqlite3_free(c->slots);
   *c = (clusters){0};
@@ -168,7 +208,8 @@ static bool read_key(sqlite3_value *value, key *k) {
     k->integer = sqlite3_value_int64(value);
   } else if (k->type == SQLITE_FLOAT) {
     k->real = sqlite3_value_double(value);
-    if (k->real != floor(k->real) || fabs(k->real) >= 0x1p63) return true;
+    static const double end = 9223372036854775808.0; /* 2^63 */
+    if (k->real != floor(k->real) || k->real < -end || k->real >= end) return true;
     k->type = SQLITE_INTEGER;
     k->integer = (sqlite3_int64)k->real;
   } else if (k->type != SQLITE_NULL) {
@@ -200,8 +241,7 @@ static bool add_result(evalci_call *call, clusters *c, sqlite3_value **argv, int
                              "out with WHERE cluster IS NOT NULL");
   entry *e = entry_of(c, &k);
   if (!e) return false;
-  e->first += y * times;
-  e->second += times;
+  add_to(c, e, y * times, times);
   return true;
 }
 
@@ -215,7 +255,7 @@ static bool add_cluster(evalci_call *call, clusters *c, sqlite3_value **argv, in
   key k = {.type = SQLITE_BLOB, .bytes = counts, .size = sizeof counts};
   entry *e = entry_of(c, &k);
   if (!e) return false;
-  e->first += times;
+  add_to(c, e, times, 0);
   return true;
 }
 
@@ -228,10 +268,12 @@ static void step(sqlite3_context *context, int argc, sqlite3_value **argv) {
     done = ((c->rows > 0 && argc == 2) ||
             evalci_same_options(&call, argc - 2, argv + 2, c->rows == 0, &c->options)) &&
            (f->rows ? add_result : add_cluster)(&call, c, argv, 1);
-  if (done)
+  if (done) {
     c->rows++;
-  else
+  } else {
+    if (c) c->failed = true;
     evalci_report(context, &call);
+  }
 }
 
 /* The row leaving the frame was checked when it came, and its entry is there. */
@@ -240,10 +282,12 @@ static void inverse(sqlite3_context *context, int argc, sqlite3_value **argv) {
   const function *f = function_of(context);
   clusters *c = sqlite3_aggregate_context(context, sizeof *c);
   evalci_call call = {f->name, NULL};
-  if (c && (f->rows ? add_result : add_cluster)(&call, c, argv, -1))
+  if (c && (f->rows ? add_result : add_cluster)(&call, c, argv, -1)) {
     c->rows--;
-  else
+    sweep(c);
+  } else {
     evalci_report(context, &call);
+  }
 }
 
 static bool interrupted(void *context) {
@@ -263,16 +307,18 @@ static size_t list(const clusters *c, bool rows, ev_cluster *out) {
     const entry *e = &c->entries[i];
     double pair[2] = {(double)e->first, (double)e->second};
     if (!rows) memcpy(pair, e->key.bytes, sizeof pair);
-    if (rows ? e->second : e->first)
-      out[count++] = (ev_cluster){pair[0], pair[1], rows ? 1 : (double)e->first};
+    if (!is_dead(e)) out[count++] = (ev_cluster){pair[0], pair[1], rows ? 1 : (double)e->first};
   }
   return count;
 }
 
+static const char TOO_LARGE[] = "clustered_ci: these clusters hold more questions than double "
+                                "precision can weigh; pass fewer, or scale k and n down";
+
 static void value(sqlite3_context *context) {
   const function *f = function_of(context);
   const clusters *c = sqlite3_aggregate_context(context, 0);
-  if (!c || c->count == 0) return;
+  if (!c || c->failed || c->count == c->dead) return;
   ev_cluster *listed = sqlite3_malloc64((sqlite3_uint64)c->count * sizeof *listed);
   if (!listed) {
     sqlite3_result_error_nomem(context);
@@ -288,6 +334,8 @@ static void value(sqlite3_context *context) {
     sqlite3_result_error_nomem(context);
   else if (status == EV_STOPPED)
     sqlite3_result_error_code(context, SQLITE_INTERRUPT);
+  else if (status == EV_TOO_LARGE)
+    sqlite3_result_error(context, TOO_LARGE, -1);
   else if (count > 0)
     evalci_result_interval(context, ci);
 }
