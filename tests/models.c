@@ -208,6 +208,15 @@ static void single_questions_are_independent(void) {
     }
 }
 
+/* Where rounding would decide, it says so instead. */
+static void too_many_questions_are_refused(void) {
+  ev_cluster clusters[] = {{4e8, 1e9, 5e7}};
+  ev_interval ci;
+  ev_status status =
+      ev_clustered(clusters, 1, &(ev_options){0.95, 1, 1}, (ev_host){NULL, NULL}, &ci);
+  check(status == EV_TOO_LARGE, "5e7 clusters of 1e9", status, EV_TOO_LARGE);
+}
+
 static bool stop_at_once(void *context) {
   ++*(int *)context;
   return true;
@@ -244,5 +253,6 @@ int main(int argc, char **argv) {
   prob_better_is_the_finite_sum();
   single_questions_are_independent();
   many_sizes_can_be_stopped();
+  too_many_questions_are_refused();
   return check_summary();
 }

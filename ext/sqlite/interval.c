@@ -69,6 +69,8 @@ int evalci_write_number(double x, char text[EVALCI_NUMBER_SIZE]) {
 
 void evalci_result_interval(sqlite3_context *context, ev_interval ci) {
   char text[2 * EVALCI_NUMBER_SIZE + 3];
+  /* At a level of nearly nothing the ends are one point, rounded twice. */
+  if (ci.lo > ci.hi) ci = (ev_interval){ci.hi, ci.lo};
   int size = 0;
   text[size++] = '[';
   size += evalci_write_number(ci.lo, text + size);

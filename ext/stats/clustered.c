@@ -23,6 +23,7 @@
 */
 #include "clustered.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -181,7 +182,8 @@ typedef struct hierarchy {
   int peak;                           /* where the last line had its peak */
   double d[LATTICE], r_part[LATTICE]; /* of each point; d is 0 until it is wanted */
   ev_host host;
-  bool stopped; /* the host has had enough: only finish */
+  bool stopped;   /* the host has had enough: only finish */
+  bool too_large; /* the sums cannot be told apart */
 } hierarchy;
 
 /* Whether to give up.  Only a sum over many different counts is long enough to
@@ -334,6 +336,9 @@ static ev_interval interval_of(hierarchy *h, const ev_options *options, double r
     s = scale_of(h, s.peak, r.peak, true, s.sd);
     if (fabs(r.peak - r_before.peak) < r.sd && fabs(s.peak - s_before.peak) < s.sd) break;
   }
+  double rounding = DBL_EPSILON * (h->mixed * fabs(r.peak) + ln_product(&h->all, exp(r.peak)));
+  h->too_large = rounding > 1e-3;
+  if (h->too_large || h->stopped) return (ev_interval){0, 1};
   make_tables(h, s, r, reach(h, s.peak, r.peak, r.sd));
   if (h->stopped) return (ev_interval){0, 1};
   bool narrow = s.sd < 0.1 && r.sd < 0.1;
@@ -347,7 +352,8 @@ static ev_interval interval_of(hierarchy *h, const ev_options *options, double r
                                     .corner = HUGE_VAL,
                                     .cut = h->cut,
                                     .tolerance = 1e-9,
-                                    .tail = tail});
+                                    .tail = tail,
+                                    .budget = 300});
   return (ev_interval){theta_at(ev_marginal_lower(&m, tail)),
                        theta_at(ev_marginal_upper(&m, tail))};
 }
@@ -376,6 +382,7 @@ ev_status ev_clustered(const ev_cluster *clusters, size_t count, const ev_option
     settle(&h->all);
     h->mixed = h->right.clusters + h->wrong.clusters - h->all.clusters;
     *ci = interval_of(h, options, right, all);
+    if (h->too_large) status = EV_TOO_LARGE;
     if (h->stopped) status = EV_STOPPED;
   }
   free(items);

@@ -20,7 +20,8 @@ typedef struct ev_host {
   void *context;
 } ev_host;
 
-typedef enum ev_status { EV_DONE, EV_NO_MEMORY, EV_STOPPED } ev_status;
+/* Too large: where rounding of the likelihood is no longer small beside 1. */
+typedef enum ev_status { EV_DONE, EV_NO_MEMORY, EV_STOPPED, EV_TOO_LARGE } ev_status;
 
 /* Credible interval of theta in the Beta-binomial hierarchy.  The order of the
 ** clusters changes no digit. */

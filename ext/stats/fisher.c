@@ -88,7 +88,8 @@ static double ln_tail_by_integral(const table *t, double sd) {
                                     .corner = edge,
                                     .cut = 40,
                                     .tolerance = 1e-11,
-                                    .tail = 1});
+                                    .tail = 1,
+                                    .budget = 100});
   double slope = log(ratio(t, t->x - 1));
   double correction = exp(ln_f(edge, &s) - ev_marginal_ln_total(&m)) *
                       (slope / 24 - 7 * slope * slope * slope / 5760);

@@ -93,13 +93,15 @@ static bool converged(const ev_marginal *m, const ev_search *search, const ev_pa
 ** when it helps neither and that is small, it is the density's own rounding, and
 ** halving stops. */
 static void add(ev_marginal *m, const ev_search *search, const ev_panel *panel, int depth) {
-  if (converged(m, search, panel) || depth == 40 || m->count >= EV_PANELS - 2) {
+  if (converged(m, search, panel) || depth == 40 || m->count >= EV_PANELS - 2 ||
+      m->sampled >= search->budget) {
     if (m->count < EV_PANELS) m->panels[m->count++] = *panel;
     m->ln_peak = fmax(m->ln_peak, panel->ln_most);
     return;
   }
   ev_panel half[2];
   double mid = (panel->from + panel->to) / 2;
+  m->sampled += 2;
   sample(search, panel->from, mid, &half[0]);
   sample(search, mid, panel->to, &half[1]);
   bool rounding = panel->rest < 1e-3 && fmin(half[0].rest, half[1].rest) > 0.25 * panel->rest;
@@ -124,10 +126,12 @@ static double step_end(const ev_search *search, double z, double width) {
 /* Marches panels from z until the density is negligible and falling. */
 static void march(ev_marginal *m, const ev_search *search, double z, double width) {
   double end = width > 0 ? search->most : search->least;
-  for (double last = HUGE_VAL; z != end && m->count < EV_PANELS;) {
+  for (double last = HUGE_VAL;
+       z != end && m->count < EV_PANELS && m->sampled < 2 * search->budget;) {
     double to = step_end(search, z, width);
     int before = m->count;
     ev_panel panel;
+    m->sampled++;
     sample(search, fmin(z, to), fmax(z, to), &panel);
     m->ln_peak = fmax(m->ln_peak, panel.ln_most);
     add(m, search, &panel, 0);
@@ -163,7 +167,7 @@ static double mass_between(const ev_marginal *m, const ev_panel *panel, double f
 }
 
 void ev_marginal_find(ev_marginal *m, const ev_search *search) {
-  m->count = 0;
+  m->count = m->sampled = 0;
   m->ln_peak = search->ln_density(search->start, search->context);
   march(m, search, search->start, search->width);
   march(m, search, search->start, -search->width);
@@ -262,5 +266,5 @@ double ev_ln_integral(ev_ln_density *ln_density, void *context, double peak, dou
                       double cut) {
   lattice l = {ln_density, context, peak, step};
   int at = 0;
-  return ev_ln_sum(ln_on_lattice, &l, -20000, 20000, &at, cut) + log(step);
+  return ev_ln_sum(ln_on_lattice, &l, -2000, 2000, &at, cut) + log(step);
 }

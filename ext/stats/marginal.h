@@ -27,6 +27,7 @@ typedef struct ev_search {
   double cut;          /* how far below its peak, in logarithms, it is negligible */
   double tolerance;    /* of the logarithm, that is, relative of the density */
   double tail;         /* the least share of the mass that is asked about */
+  int budget;          /* how many panels to sample at the most; then take them as they are */
 } ev_search;
 
 typedef struct ev_panel {
@@ -40,7 +41,7 @@ typedef struct ev_panel {
 } ev_panel;
 
 typedef struct ev_marginal {
-  int count;
+  int count, sampled;
   double ln_peak;
   double mass; /* of all panels, relative to exp(ln_peak) */
   ev_panel panels[EV_PANELS];

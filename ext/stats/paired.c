@@ -221,7 +221,7 @@ static double ln_delta_density(double z, void *context) {
   q->delta = tanh(z);
   q->length = 2 / (1 + exp(2 * fabs(z)));
   double by_z = q->length * (1 + fabs(q->delta));
-  return ev_ln_sum(ln_on_line, q, -10000, 10000, &q->peak, CUT) + log(by_z);
+  return ev_ln_sum(ln_on_line, q, -1000, 1000, &q->peak, CUT) + log(by_z);
 }
 
 /* The weights that integrate from -1 to x the polynomial through values at the
@@ -288,7 +288,8 @@ static void find(const double *c, double tail, bool ask_zero, ev_marginal *m) {
                                    .corner = corner ? 0 : HUGE_VAL,
                                    .cut = 19 - log(tail),
                                    .tolerance = fmax(1e-6, 1e-15 * n),
-                                   .tail = tail});
+                                   .tail = tail,
+                                   .budget = n < 1e8 ? 100 : 8});
 }
 
 ev_interval ev_paired_diff(const double *c, const ev_options *options) {

@@ -242,7 +242,8 @@ static ev_interval diff(const double *c, const ev_options *options) {
                                     .corner = 0,
                                     .cut = quantile_cut(options),
                                     .tolerance = 1e-11,
-                                    .tail = ev_tail(options)});
+                                    .tail = ev_tail(options),
+                                    .budget = 300});
   double lo = line_at(ev_marginal_lower(&m, ev_tail(options)));
   double hi = line_at(ev_marginal_upper(&m, ev_tail(options)));
   /* 1 - A' - B' = -(A' + B' - 1), and so on: a high A turns the sign. */
@@ -295,7 +296,8 @@ static ev_interval ln_odds_ratio(const double *c, const ev_options *options) {
                        .corner = HUGE_VAL,
                        .cut = quantile_cut(options),
                        .tolerance = 1e-11,
-                       .tail = ev_tail(options)});
+                       .tail = ev_tail(options),
+                       .budget = 300});
   return (ev_interval){ev_marginal_lower(&m, ev_tail(options)),
                        ev_marginal_upper(&m, ev_tail(options))};
 }
