@@ -45,7 +45,7 @@ enum { EVEN = 8, REACH = 100, PANELS = 2 * REACH + 1, MOST_NODES = 8 * EV_NODES 
 static const double PANEL = 0.8;
 
 /* How far below their peaks the integrals over x and along a line go. */
-static const double CUT = 20;
+static const double CUT = 19;
 
 /* Nodes in x of an integral of dI/dx, with all of it that is the same for every
 ** pair of thetas: e^2x, e^-2x, and the weight times what does not depend on them. */
@@ -262,8 +262,8 @@ static void set_lattices(probit *q) {
   q->middle = least;
   /* The trapezoid rule leaves out exp(-2 pi^2 (sd/step)^2) where the posterior is
   ** nearly normal in x, and exp(-pi^2 / 2 step) where it is as wide as can be. */
-  q->width = fmin(PANEL, 0.7 * EVEN * sd);
-  q->even = 0.35 * EVEN * sd < PANEL ? EVEN : EVEN / 2;
+  q->width = fmin(PANEL, 0.8 * EVEN * sd);
+  q->even = 0.4 * EVEN * sd < PANEL ? EVEN : EVEN / 2;
   q->at = REACH;
   q->known = -1;
   for (int i = 0; i < q->even; i++) weights_up_to(2 * (i + 1.0) / q->even - 1, q->to_even[i]);
