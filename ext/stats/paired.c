@@ -39,7 +39,7 @@
 
 /* Points of the trapezoid rule on a panel, half as many on the widest; and panels
 ** either way of the middle. */
-enum { EVEN = 8, REACH = 100, PANELS = 2 * REACH + 1, MOST_NODES = 8 * EV_NODES };
+enum { EVEN = 8, REACH = 60, PANELS = 2 * REACH + 1 };
 
 /* The widest panel, on which 16 nodes follow the rate to 1e-10. */
 static const double PANEL = 0.8;
@@ -47,12 +47,18 @@ static const double PANEL = 0.8;
 /* How far below their peaks the integrals over x and along a line go. */
 static const double CUT = 19;
 
-/* Nodes in x of an integral of dI/dx, with all of it that is the same for every
-** pair of thetas: e^2x, e^-2x, and the weight times what does not depend on them. */
+/* The nodes in x of a panel, with all of dI/dx that is the same for every pair of
+** thetas: e^2x, e^-2x, and what does not depend on them times half the length. */
 typedef struct nodes {
-  int count;
-  double square[MOST_NODES], inverse[MOST_NODES], weight[MOST_NODES];
+  double square[EV_NODES], inverse[EV_NODES], factor[EV_NODES];
 } nodes;
+
+/* A way from x = 0 to another x, in panels. */
+enum { WAY = 8 };
+typedef struct way {
+  int panels;
+  nodes nodes[WAY];
+} way;
 
 /* A panel of the lattice in x: its nodes, and the prior at its points. */
 typedef struct panel {
@@ -67,8 +73,8 @@ typedef struct probit {
   int even;                       /* points on each: EVEN, or half */
   double to_even[EVEN][EV_NODES]; /* from a rate at a panel's nodes to I at its points */
   int at;                         /* the panel where the last line peaked */
-  int known;                      /* the panel to whose beginning `way` leads */
-  nodes way;                      /* from x = 0 */
+  way way;                        /* from x = 0 to the beginning of a panel, */
+  int known;                      /* which is this one */
   double delta, length;           /* the line, and 1 - |delta| */
   double origin, step;            /* of the lattice in the logit of the position on it */
   int peak;                       /* where its last peak was, in steps */
@@ -81,34 +87,34 @@ typedef struct means {
   double d2, s2;    /* (mu_A - mu_B)^2 / 8 and (mu_A + mu_B)^2 / 8 */
 } means;
 
-/* Adds a panel of nodes from one x to another. */
-static void add_nodes(nodes *n, double from, double to) {
-  for (int i = 0; i < EV_NODES && n->count < MOST_NODES; i++, n->count++) {
+static void set_nodes(nodes *n, double from, double to) {
+  for (int i = 0; i < EV_NODES; i++) {
     double e = exp(from + (to - from) / 2 * (1 + ev_node(i)));
-    n->square[n->count] = e * e;
-    n->inverse[n->count] = 1 / (e * e);
-    n->weight[n->count] = (to - from) / 2 * e / (M_PI * (1 + e * e));
+    n->square[i] = e * e;
+    n->inverse[i] = 1 / (e * e);
+    n->factor[i] = (to - from) / 2 * e / (M_PI * (1 + e * e));
   }
 }
 
 /* dI/dx at node i, times half the length of its panel. */
 static double rate(const nodes *n, const means *m, int i) {
   double ln = -m->d2 * (1 + n->inverse[i]) - m->s2 * (1 + n->square[i]);
-  return ln > -60 ? n->weight[i] * exp(ln) : 0;
+  return ln > -60 ? n->factor[i] * exp(ln) : 0;
 }
 
-static double integral(const nodes *n, const means *m) {
-  double sum = 0;
-  for (int i = 0; i < n->count; i++) sum += ev_weight(i % EV_NODES) * rate(n, m, i);
-  return sum;
+/* A whole integral wants fewer nodes than I along a panel. */
+static void find_way(way *w, double x) {
+  w->panels = (int)fmin(WAY, 1 + fabs(x) / (2 * PANEL));
+  for (int i = 0; i < w->panels; i++)
+    set_nodes(&w->nodes[i], x * i / w->panels, x * (i + 1) / w->panels);
 }
 
-/* The way from x = 0, where I = low * high, to another x.  A whole integral wants
-** fewer nodes than I along a panel. */
-static void find_way(nodes *n, double x) {
-  int panels = (int)fmin(MOST_NODES / EV_NODES, 1 + fabs(x) / (2 * PANEL));
-  n->count = 0;
-  for (int i = 0; i < panels; i++) add_nodes(n, x * i / panels, x * (i + 1) / panels);
+/* I at the end of a way; at its beginning, x = 0, it is low * high. */
+static double at_end(const way *w, const means *m) {
+  double I = m->low * m->high;
+  for (int p = 0; p < w->panels; p++)
+    for (int i = 0; i < EV_NODES; i++) I += ev_weight(i) * rate(&w->nodes[p], m, i);
+  return fmax(0, I);
 }
 
 static double dot(const double *a, const double *b) {
@@ -137,7 +143,7 @@ static const panel *panel_at(probit *q, int k) {
   panel *p = &q->panels[k];
   if (p->ready) return p;
   double from = beginning(q, k);
-  add_nodes(&p->nodes, from, from + q->width);
+  set_nodes(&p->nodes, from, from + q->width);
   for (int i = 0; i < q->even; i++) {
     double x = from + q->width * (i + 1) / q->even;
     p->ln_prior[i] = 4 * x - 6 * log1p(exp(2 * x));
@@ -187,7 +193,7 @@ static double ln_over_rho(probit *q, const means *m) {
   int start = q->at;
   if (q->known != start) find_way(&q->way, beginning(q, start));
   q->known = start;
-  double begin = fmax(0, m->low * m->high + integral(&q->way, m)), I = begin;
+  double begin = at_end(&q->way, m), I = begin;
   for (int k = start; k < PANELS && add_panel(q, m, k, false, &I, &total);) k++;
   I = begin;
   for (int k = start - 1; k >= 0 && add_panel(q, m, k, true, &I, &total);) k--;
@@ -251,7 +257,7 @@ static void set_lattices(probit *q) {
   while (most - least > 1e-3) {
     double mid = (least + most) / 2;
     find_way(&q->way, mid);
-    if (m.low * m.high + integral(&q->way, &m) < I)
+    if (at_end(&q->way, &m) < I)
       least = mid;
     else
       most = mid;
