@@ -250,7 +250,7 @@ static void set_lattices(probit *q) {
   double p11 = (q->both + 1) / n, p10 = (q->only_a + 1) / n, p01 = (q->only_b + 1) / n;
   double p00 = (q->neither + 1) / n, I = fmin(p10, p01);
   double low = p11 + I, high = p00 + I, by_logit = low * high / (low + high);
-  q->step = fmin(0.35, 1 / (by_logit * sqrt(n * (1 / p11 + 1 / p00))));
+  q->step = fmin(0.3, 0.7 / (by_logit * sqrt(n * (1 / p11 + 1 / p00))));
   q->origin = log(low / high);
   means m = means_at(low, high, fabs(p10 - p01));
   double least = -20, most = 10;
