@@ -336,7 +336,7 @@ static void make_tables(hierarchy *h, scale s, scale r, double most_r) {
   h->tabled = true;
   /* The sum along r converges as exp(-pi^2 / step) for what is analytic to
   ** within pi/2 of the axis, and as exp(-2 pi^2 (sd/step)^2) for a normal. */
-  h->step = fmin(0.4, 0.8 * r.sd);
+  h->step = fmin(0.35, 0.75 * r.sd);
   h->origin = r.peak;
   h->peak = LATTICE / 2;
   /* The lattice ends where the tables do, and 60 below the peak. */
