@@ -225,7 +225,7 @@ static void tabulate(hierarchy *h, const tallies *t, double from, double to, tab
   out->cells = (int)fmax(1, fmin(CELLS, ceil((to - from) / wish)));
   out->from = from;
   out->width = (to - from) / out->cells;
-  out->terms = t->size ? (int)fmin(TERMS, 3 + 30 / asinh(2 * M_PI / out->width)) : 0;
+  out->terms = t->size ? (int)fmin(TERMS, 2 + 30 / asinh(2 * M_PI / out->width)) : 0;
   double u[TERMS];
   for (int i = 0; i < out->terms; i++) u[i] = cos(M_PI * (i + 0.5) / out->terms);
   for (int i = 0; i < out->cells && t->size && !given_up(h); i++)
