@@ -87,7 +87,7 @@ int evalci_read_result(sqlite3_value *value);
 bool evalci_fail_result(evalci_call *call, sqlite3_value *value);
 
 /* Options are the same on every row of a group: the first row's are kept, and
-** every other's compared.  `y` is what stands before them. */
+** every other's compared. */
 bool evalci_same_options(evalci_call *call, int argc, sqlite3_value **argv, bool first,
                          ev_options *options);
 

@@ -175,7 +175,7 @@ ev_point ev_beta_cdf(const ev_beta *d, ev_point t) {
   return (ev_point){-expm1(ln.y), exp(ln.y)};
 }
 
-static ev_point from_logit(double t) {
+ev_point ev_at_logit(double t) {
   return (ev_point){1 / (1 + exp(-t)), 1 / (1 + exp(t))};
 }
 
@@ -198,7 +198,7 @@ static ev_point lower_quantile(const ev_beta *d, double p) {
   ** it is exactly here. */
   double ln_B = a * log(d->mean) + b * log(d->comean) - d->ln_peak;
   double floor_logit = (ln_p + log(a) + ln_B) / a;
-  ev_point t = from_logit(fmax(floor_logit, guess_logit(d, p)));
+  ev_point t = ev_at_logit(fmax(floor_logit, guess_logit(d, p)));
   for (int i = 0; i < 50 && t.x > 0 && t.y > 0; i++) {
     double ln_w = ev_beta_ln_logit_density(d, t);
     tail u = direct_tail(d, t);

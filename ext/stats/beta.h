@@ -12,6 +12,9 @@ typedef struct ev_point {
   double x, y;
 } ev_point;
 
+/* The point whose logit is t. */
+ev_point ev_at_logit(double t);
+
 /* A beta distribution with the constants that every evaluation shares. */
 typedef struct ev_beta {
   double a, b;

@@ -36,10 +36,6 @@ static double quantile_cut(const ev_options *options) {
   return 27 - log(ev_tail(options));
 }
 
-static ev_point at_logit(double t) {
-  return (ev_point){1 / (1 + exp(-t)), 1 / (1 + exp(t))};
-}
-
 /* The derivative of ln_logit_density by the logit, and its curvature. */
 static double slope(const ev_beta *d, ev_point t) {
   return d->a * t.y - d->b * t.x;
@@ -96,13 +92,13 @@ typedef struct crossing {
 
 static double ln_crossing(double t, void *context) {
   const crossing *c = context;
-  ev_point x = at_logit(t), ln = ev_beta_ln_cdf(&c->wide, x);
+  ev_point x = ev_at_logit(t), ln = ev_beta_ln_cdf(&c->wide, x);
   return ev_beta_ln_logit_density(&c->narrow, x) + (c->below ? ln.x : ln.y);
 }
 
 static double crossing_slope(double t, void *context) {
   const crossing *c = context;
-  ev_point x = at_logit(t), ln = ev_beta_ln_cdf(&c->wide, x);
+  ev_point x = ev_at_logit(t), ln = ev_beta_ln_cdf(&c->wide, x);
   double ln_w = ev_beta_ln_logit_density(&c->wide, x);
   return slope(&c->narrow, x) + (c->below ? exp(ln_w - ln.x) : -exp(ln_w - ln.y));
 }
@@ -110,7 +106,7 @@ static double crossing_slope(double t, void *context) {
 /* ln of P(narrow > wide), or of P(narrow < wide). */
 static double ln_crossing_mass(crossing *c) {
   double centre = log(c->narrow.a / c->narrow.b), other = log(c->wide.a / c->wide.b);
-  double sd = 1 / sqrt(curvature(&c->narrow, at_logit(centre))), near = 0.05 * fmin(sd, 1);
+  double sd = 1 / sqrt(curvature(&c->narrow, ev_at_logit(centre))), near = 0.05 * fmin(sd, 1);
   double peak =
       falling_zero(crossing_slope, c, fmin(centre, other) - 50, fmax(centre, other) + 50, near);
   if (ln_crossing(peak, c) < -1000) return -HUGE_VAL;
@@ -188,7 +184,7 @@ static double x_bend(const ev_beta *d, ev_point x) {
 
 static double ln_along(double s, void *context) {
   const line *l = context;
-  ev_point t = at_logit(s);
+  ev_point t = ev_at_logit(s);
   pair p = along(l, t.x, t.y);
   return ev_beta_ln_logit_density(&l->x, p.x) + ev_beta_ln_logit_density(&l->u, p.u) +
          log(l->length * t.x * t.y / (p.x.x * p.x.y) / (p.u.x * p.u.y));
@@ -196,7 +192,7 @@ static double ln_along(double s, void *context) {
 
 static double slope_along(double s, void *context) {
   const line *l = context;
-  ev_point t = at_logit(s);
+  ev_point t = ev_at_logit(s);
   pair p = along(l, t.x, t.y);
   double other = x_slope(&l->u, p.u);
   return x_slope(&l->x, p.x) + (l->sum ? -other : other);
@@ -212,7 +208,7 @@ static double ln_line_mass(double z, void *context) {
   l->at = l->sum ? 1 + at : at;
   l->length = 1 - fabs(at);
   double peak = falling_zero(slope_along, l, -60, 60, 1e-12);
-  ev_point t = at_logit(peak);
+  ev_point t = ev_at_logit(peak);
   pair p = along(l, t.x, t.y);
   double by_logit = t.x * t.y, dx = l->length * by_logit;
   double bend = (x_bend(&l->x, p.x) + x_bend(&l->u, p.u)) * dx * dx + 2 * by_logit;
@@ -264,13 +260,13 @@ typedef struct shift {
 
 static double ln_shifted(double t, void *context) {
   const shift *s = context;
-  return ev_beta_ln_logit_density(&s->a, at_logit(t)) +
-         ev_beta_ln_logit_density(&s->b, at_logit(t - s->by));
+  return ev_beta_ln_logit_density(&s->a, ev_at_logit(t)) +
+         ev_beta_ln_logit_density(&s->b, ev_at_logit(t - s->by));
 }
 
 static double shifted_slope(double t, void *context) {
   const shift *s = context;
-  return slope(&s->a, at_logit(t)) + slope(&s->b, at_logit(t - s->by));
+  return slope(&s->a, ev_at_logit(t)) + slope(&s->b, ev_at_logit(t - s->by));
 }
 
 static double ln_shift_mass(double by, void *context) {
@@ -279,7 +275,7 @@ static double ln_shift_mass(double by, void *context) {
   double centre_a = log(s->a.a / s->a.b), centre_b = log(s->b.a / s->b.b) + by;
   double peak = falling_zero(shifted_slope, s, fmin(centre_a, centre_b), fmax(centre_a, centre_b),
                              1e-9 * (1 + fabs(centre_a)));
-  double bend = curvature(&s->a, at_logit(peak)) + curvature(&s->b, at_logit(peak - by));
+  double bend = curvature(&s->a, ev_at_logit(peak)) + curvature(&s->b, ev_at_logit(peak - by));
   return ev_ln_integral(ln_shifted, s, peak, step_for(bend, ONE_EXPONENTIAL), CUT);
 }
 
