@@ -318,18 +318,24 @@ static double reach(hierarchy *h, double s, double r, double sd) {
   return x + 2 * step;
 }
 
-/* Puts the three products into tables over the region that matters.  Where the
-** posterior is narrow, the region is too, and so the tables are short however
-** many clusters there are; where it is wide, it starts at d = 0. */
-static void make_tables(hierarchy *h, scale s, scale r, double most_r) {
-  bool narrow = s.sd < 0.1 && r.sd < 0.1;
-  double low_d = narrow ? exp(r.peak - 16 * r.sd) : 0;
-  double high_d = narrow ? fmin(exp(r.peak + 16 * r.sd), exp(most_r)) : exp(most_r);
-  double low_s = s.peak - 16 * s.sd, high_s = s.peak + 16 * s.sd;
-  double low_a = narrow ? low_d * theta_at(low_s) : 0,
-         low_b = narrow ? low_d * theta_at(-high_s) : 0;
-  double high_a = narrow ? high_d * theta_at(high_s) : high_d;
-  double high_b = narrow ? high_d * theta_at(-low_s) : high_d;
+/* The part of the plane that matters.  Where the posterior is narrow, so is it,
+** and the tables are short however many clusters there are; where it is wide, it
+** reaches down to d = 0 and to both ends of s. */
+typedef struct region {
+  double low_s, high_s, low_r, high_r;
+} region;
+
+static region region_of(scale s, scale r, double most_r) {
+  if (s.sd >= 0.1 || r.sd >= 0.1) return (region){-HUGE_VAL, HUGE_VAL, -HUGE_VAL, most_r};
+  return (region){s.peak - 16 * s.sd, s.peak + 16 * s.sd, r.peak - 16 * r.sd,
+                  fmin(r.peak + 16 * r.sd, most_r)};
+}
+
+/* Puts the three products into tables over the region. */
+static void make_tables(hierarchy *h, scale r, region in) {
+  double low_d = exp(in.low_r), high_d = exp(in.high_r);
+  double low_a = low_d * theta_at(in.low_s), high_a = high_d * theta_at(in.high_s);
+  double low_b = low_d * theta_at(-in.high_s), high_b = high_d * theta_at(-in.low_s);
   tabulate(h, &h->all, log1p(low_d), log1p(high_d), &h->ln_all);
   tabulate(h, &h->right, log1p(low_a), log1p(high_a), &h->ln_right);
   tabulate(h, &h->wrong, log1p(low_b), log1p(high_b), &h->ln_wrong);
@@ -340,9 +346,9 @@ static void make_tables(hierarchy *h, scale s, scale r, double most_r) {
   h->origin = r.peak;
   h->peak = LATTICE / 2;
   /* The lattice ends where the tables do, and 60 below the peak. */
-  double low_r = narrow ? r.peak - 16 * r.sd : r.peak - 60, high_r = log(high_d);
+  double low_r = fmax(in.low_r, r.peak - 60);
   h->least = (int)fmax(0, LATTICE / 2 + ceil((low_r - h->origin) / h->step));
-  h->most = (int)fmin(LATTICE - 1, LATTICE / 2 + floor((high_r - h->origin) / h->step));
+  h->most = (int)fmin(LATTICE - 1, LATTICE / 2 + floor((in.high_r - h->origin) / h->step));
 }
 
 static ev_interval interval_of(hierarchy *h, const ev_options *options, double right, double all) {
@@ -361,16 +367,16 @@ static ev_interval interval_of(hierarchy *h, const ev_options *options, double r
   double rounding = DBL_EPSILON * (h->mixed * fabs(r.peak) + ln_product(&h->all, exp(r.peak)));
   h->too_large = rounding > 1e-3;
   if (h->too_large || h->stopped) return (ev_interval){0, 1};
-  make_tables(h, s, r, reach(h, s.peak, r.peak, r.sd));
+  region in = region_of(s, r, reach(h, s.peak, r.peak, r.sd));
+  make_tables(h, r, in);
   if (h->stopped) return (ev_interval){0, 1};
-  bool narrow = s.sd < 0.1 && r.sd < 0.1;
   ev_marginal m;
   ev_marginal_find(&m, &(ev_search){.ln_density = ln_line,
                                     .context = h,
                                     .start = s.peak,
                                     .width = fmin(2, 4 * s.sd),
-                                    .least = narrow ? s.peak - 16 * s.sd : -HUGE_VAL,
-                                    .most = narrow ? s.peak + 16 * s.sd : HUGE_VAL,
+                                    .least = in.low_s,
+                                    .most = in.high_s,
                                     .corner = HUGE_VAL,
                                     .cut = h->cut,
                                     .tolerance = 1e-9,
