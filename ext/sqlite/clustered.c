@@ -312,9 +312,6 @@ static size_t list(const clusters *c, bool rows, ev_cluster *out) {
   return count;
 }
 
-static const char TOO_LARGE[] = "clustered_ci: these clusters hold more questions than double "
-                                "precision can weigh; pass fewer, or scale k and n down";
-
 static void value(sqlite3_context *context) {
   const function *f = function_of(context);
   const clusters *c = sqlite3_aggregate_context(context, 0);
@@ -325,19 +322,25 @@ static void value(sqlite3_context *context) {
     return;
   }
   ev_interval ci;
-  ev_status status = EV_DONE;
-  size_t count = list(c, f->rows, listed);
-  if (count > 0)
-    status = f->solve(listed, count, &c->options, (ev_host){interrupted, context}, &ci);
+  evalci_call call = {f->name, NULL};
+  ev_status status =
+      f->solve(listed, list(c, f->rows, listed), &c->options, (ev_host){interrupted, context}, &ci);
   sqlite3_free(listed);
-  if (status == EV_NO_MEMORY)
-    sqlite3_result_error_nomem(context);
-  else if (status == EV_STOPPED)
-    sqlite3_result_error_code(context, SQLITE_INTERRUPT);
-  else if (status == EV_TOO_LARGE)
-    sqlite3_result_error(context, TOO_LARGE, -1);
-  else if (count > 0)
+  switch (status) {
+  case EV_DONE:
     evalci_result_interval(context, ci);
+    break;
+  case EV_STOPPED:
+    sqlite3_result_error_code(context, SQLITE_INTERRUPT);
+    break;
+  case EV_TOO_LARGE:
+    evalci_fail(&call, "these clusters hold more questions than double precision can weigh; "
+                       "pass fewer, or scale k and n down");
+    evalci_report(context, &call);
+    break;
+  case EV_NO_MEMORY:
+    sqlite3_result_error_nomem(context);
+  }
 }
 
 static void final(sqlite3_context *context) {
