@@ -11,6 +11,11 @@
 /* Every whole number up to here is a double: 2^53. */
 static const double MOST = 9007199254740992.0;
 
+evalci_call evalci_call_of(sqlite3_context *context) {
+  const evalci_function *f = sqlite3_user_data(context);
+  return (evalci_call){f->name, NULL};
+}
+
 bool evalci_fail(evalci_call *call, const char *format, ...) {
   va_list args;
   va_start(args, format);

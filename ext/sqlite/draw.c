@@ -33,7 +33,7 @@ static size_t write_percent(double x, int digits, char text[PERCENT_SIZE]) {
 }
 
 void evalci_text(sqlite3_context *context, int argc, sqlite3_value **argv) {
-  evalci_call call = {((const evalci_function *)sqlite3_user_data(context))->name, NULL};
+  evalci_call call = evalci_call_of(context);
   ev_interval ci;
   double digits = 1;
   if (evalci_any_null(argc, argv)) return;
@@ -71,7 +71,7 @@ static const char *glyph(int cell, int lo, int hi, int point, int width) {
 }
 
 void evalci_bar(sqlite3_context *context, int argc, sqlite3_value **argv) {
-  evalci_call call = {((const evalci_function *)sqlite3_user_data(context))->name, NULL};
+  evalci_call call = evalci_call_of(context);
   ev_interval ci;
   double at = -1, width = 30;
   if (evalci_any_null(argc, argv)) return;

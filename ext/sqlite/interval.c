@@ -150,7 +150,7 @@ bool evalci_read_interval(evalci_call *call, sqlite3_value *value, ev_interval *
 
 /* The functions that read one interval and give one number. */
 static void result_of(sqlite3_context *context, sqlite3_value *value, double (*part)(ev_interval)) {
-  evalci_call call = {((const evalci_function *)sqlite3_user_data(context))->name, NULL};
+  evalci_call call = evalci_call_of(context);
   ev_interval ci;
   if (sqlite3_value_type(value) == SQLITE_NULL) return;
   if (evalci_read_interval(&call, value, &ci))

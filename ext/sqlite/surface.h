@@ -53,6 +53,8 @@ typedef struct evalci_call {
   char *message;    /* sqlite3_malloc'ed; NULL after a failure means no memory */
 } evalci_call;
 
+/* The call of a plain function. */
+evalci_call evalci_call_of(sqlite3_context *context);
 bool evalci_fail(evalci_call *call, const char *format, ...);
 void evalci_report(sqlite3_context *context, evalci_call *call);
 

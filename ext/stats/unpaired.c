@@ -3,8 +3,8 @@
 **
 ** P(theta_A > theta_B) is one integral of a density times a tail; the
 ** difference and the log odds ratio have a density that is one integral, of
-** two densities along the line on which they differ by so much.  All run
-** through ev_marginal.  On the logit scale both factors are log-concave for
+** two densities along the line on which they differ by so much, and that
+** ev_marginal turns into quantiles.  On the logit scale both factors are log-concave for
 ** every count, so each integrand has one peak, where its derivative changes
 ** sign.
 */
