@@ -381,7 +381,7 @@ static ev_interval interval_of(hierarchy *h, const ev_options *options, double r
                                     .cut = h->cut,
                                     .tolerance = 1e-9,
                                     .tail = tail,
-                                    .budget = 300});
+                                    .budget = 4800});
   return (ev_interval){theta_at(ev_marginal_lower(&m, tail)),
                        theta_at(ev_marginal_upper(&m, tail))};
 }

@@ -57,6 +57,8 @@ typedef struct smooth {
 } smooth;
 
 static double ln_binomial(double t, double n, double p, double q) {
+  if (t <= 0) return n * log(q);
+  if (t >= n) return n * log(p);
   ev_beta d = ev_beta_make(t, n - t);
   return ev_beta_ln_logit_density(&d, (ev_point){p, q}) + log(n / t / (n - t));
 }
@@ -89,7 +91,7 @@ static double ln_tail_by_integral(const table *t, double sd) {
                                     .cut = 40,
                                     .tolerance = 1e-11,
                                     .tail = 1,
-                                    .budget = 100});
+                                    .budget = 1600});
   double slope = log(ratio(t, t->x - 1));
   double correction = exp(ln_f(edge, &s) - ev_marginal_ln_total(&m)) *
                       (slope / 24 - 7 * slope * slope * slope / 5760);

@@ -1,13 +1,19 @@
 /*
-** Panels of Gauss-Legendre nodes and Legendre series of a log density.  The 16
-** nodes and weights are those of Abramowitz and Stegun table 25.4; GSL has them
-** behind an allocation that could fail.
+** Chebyshev series of a log density, and Gauss-Legendre nodes to integrate it by.
+** The points of a series of twice the degree are those of the first and as many
+** between them, so that none is wasted when a degree is doubled.
+**
+** The 16 nodes and weights are those of Abramowitz and Stegun table 25.4; GSL has
+** them behind an allocation that could fail.
 */
 #include "marginal.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
+
+/* Of a panel's series, to begin with: doubled up to EV_DEGREE. */
+enum { LEAST_DEGREE = EV_DEGREE / 4 };
 
 static const double nodes[EV_NODES / 2] = {
     0.095012509837637440185, 0.28160355077925891323, 0.45801677765722738634, 0.61787624440264374845,
@@ -43,103 +49,134 @@ void ev_legendre(double x, double p[EV_NODES + 1]) {
 
 static double series_at(const ev_panel *panel, double x) {
   double b0 = 0, b1 = 0; /* Clenshaw's recurrence */
-  for (int k = EV_NODES - 1; k >= 0; k--) {
+  for (int k = panel->degree; k > 0; k--) {
     double b2 = b1;
     b1 = b0;
-    b0 = panel->series[k] + rise[k] * x * b1 - (k + 1 < EV_NODES ? fall[k + 1] * b2 : 0);
+    b0 = panel->series[k] + 2 * x * b1 - b2;
   }
-  return b0;
+  return panel->series[0] + x * b0 - b1;
 }
 
-/* Samples the logarithm on [from, to]. */
-static void sample(const ev_search *search, double from, double to, ev_panel *panel) {
-  double mid = (from + to) / 2, half = (to - from) / 2, ln_f[EV_NODES];
-  *panel = (ev_panel){.from = from, .to = to, .ln_most = -HUGE_VAL, .ln_least = HUGE_VAL};
-  for (int i = 0; i < EV_NODES; i++) {
-    ln_f[i] = fmax(-1e300, search->ln_density(mid + half * ev_node(i), search->context));
-    panel->ln_most = fmax(panel->ln_most, ln_f[i]);
-    panel->ln_least = fmin(panel->ln_least, ln_f[i]);
-  }
-  panel->ln_first = ln_f[0];
-  panel->ln_last = ln_f[EV_NODES - 1];
-  for (int i = 0; i < EV_NODES; i++) {
-    double p[EV_NODES + 1];
-    ev_legendre(ev_node(i), p);
-    for (int k = 0; k < EV_NODES; k++)
-      panel->series[k] += (k + 0.5) * p[k] * ev_weight(i) * ln_f[i];
-  }
-  panel->rest = fabs(panel->series[EV_NODES - 1]) + fabs(panel->series[EV_NODES - 2]);
-  panel->ln_ends = fmax(series_at(panel, -1), series_at(panel, 1));
-  /* A series that has not converged says nothing beyond its samples. */
-  if (panel->rest > 0.1 * (panel->ln_most - panel->ln_least)) panel->ln_ends = panel->ln_most;
+/* What is known of a panel while it is refined: the logarithm at the points
+** cos(pi i / degree), which are those of half the degree and as many more. */
+typedef struct samples {
+  double from, to;
+  int degree;
+  double ln[EV_DEGREE + 1];
+} samples;
+
+static double evaluate(ev_marginal *m, const ev_search *search, double z) {
+  double ln = fmax(-1e300, search->ln_density(z, search->context));
+  m->evaluated++;
+  m->ln_peak = fmax(m->ln_peak, ln);
+  return ln;
 }
 
-/* The density of a panel may vary by e^90 or so, and by e^8 between two of its
-** cuts, which 16 nodes integrate to the last digit. */
-static const double PANEL_RANGE = 90, CUT_RANGE = 8;
+static void double_degree(ev_marginal *m, const ev_search *search, samples *s) {
+  int degree = s->degree ? 2 * s->degree : LEAST_DEGREE, apart = s->degree ? 2 : degree;
+  double mid = (s->from + s->to) / 2, half = (s->to - s->from) / 2;
+  for (int i = degree / apart; i > 0; i--) s->ln[i * apart] = s->ln[i];
+  for (int i = 1; i < degree; i++)
+    if (i % apart) s->ln[i] = evaluate(m, search, mid + half * m->cosine[i * EV_DEGREE / degree]);
+  s->degree = degree;
+}
 
-/* Too low to matter, even at an end that all nodes are far from; or converged,
-** in itself or beside the tail, and no steeper than can be integrated. */
+/* The series through the samples. */
+static void fit(const ev_marginal *m, const samples *s, ev_panel *panel) {
+  int n = s->degree, stride = EV_DEGREE / n;
+  *panel = (ev_panel){s->from, s->to, s->ln[0], s->ln[0], 0, 0, n, {0}};
+  for (int i = 1; i <= n; i++) {
+    panel->ln_most = fmax(panel->ln_most, s->ln[i]);
+    panel->ln_least = fmin(panel->ln_least, s->ln[i]);
+  }
+  for (int k = 0; k <= n; k++) {
+    double sum = (s->ln[0] + (k % 2 ? -s->ln[n] : s->ln[n])) / 2;
+    for (int i = 1; i < n; i++) sum += s->ln[i] * m->cosine[k * i * stride % (2 * EV_DEGREE)];
+    panel->series[k] = sum * (k == 0 || k == n ? 1 : 2) / n;
+  }
+  panel->rest = fabs(panel->series[n]) + fabs(panel->series[n - 1]);
+}
+
+/* The density of a panel may vary by e^90 or so.  It is cut so that a part of a
+** normal one varies by e^10 at the most, and more finely where the series is of a
+** high degree: 16 nodes integrate each part to the last digit. */
+static const double PANEL_RANGE = 90, CUT_RANGE = 4;
+
+/* Too low to matter; or converged, in itself or beside the tail, and no steeper
+** than can be integrated. */
 static bool converged(const ev_marginal *m, const ev_search *search, const ev_panel *panel) {
-  double height = panel->ln_most - fmax(m->ln_peak, panel->ln_most);
-  if (fmax(panel->ln_most, panel->ln_ends) < m->ln_peak - search->cut - 5) return true;
+  double height = panel->ln_most - m->ln_peak;
+  if (height < -search->cut - 5) return true;
   return panel->ln_most - panel->ln_least < PANEL_RANGE &&
          (panel->rest <= search->tolerance ||
           panel->rest * exp(height) <= search->tolerance * search->tail);
 }
 
-/* Adds a panel, halved until it has converged, forty times at the most.
-** Halving helps at least one half as long as what is left out is the density's;
-** when it helps neither and that is small, it is the density's own rounding, and
-** halving stops. */
-static void add(ev_marginal *m, const ev_search *search, const ev_panel *panel, int depth) {
-  if (converged(m, search, panel) || depth == 40 || m->count >= EV_PANELS - 2 ||
-      m->sampled >= search->budget) {
-    if (m->count < EV_PANELS) m->panels[m->count++] = *panel;
-    m->ln_peak = fmax(m->ln_peak, panel->ln_most);
-    return;
-  }
-  ev_panel half[2];
-  double mid = (panel->from + panel->to) / 2;
-  m->sampled += 2;
-  sample(search, panel->from, mid, &half[0]);
-  sample(search, mid, panel->to, &half[1]);
-  bool rounding = panel->rest < 1e-3 && fmin(half[0].rest, half[1].rest) > 0.25 * panel->rest;
-  if (rounding) half[0].rest = half[1].rest = 0;
-  m->ln_peak = fmax(m->ln_peak, fmax(half[0].ln_most, half[1].ln_most));
-  add(m, search, &half[0], depth + 1);
-  add(m, search, &half[1], depth + 1);
+/* Samples a panel between two points where the logarithm is known, and doubles
+** the degree of its series as long as that promises to be enough: what a series
+** leaves out is about squared by it. */
+static void refine(ev_marginal *m, const ev_search *search, samples *s, ev_panel *panel) {
+  double promising = 0.1;
+  do {
+    double_degree(m, search, s);
+    fit(m, s, panel);
+    if (converged(m, search, panel) || panel->rest > promising) return;
+    promising = sqrt(search->tolerance);
+  } while (s->degree < EV_DEGREE);
 }
 
-/* The end of the step of `width` from z, at a corner or an end if one is near:
-** a sliver left behind them would be a panel too many. */
-static double step_end(const ev_search *search, double z, double width) {
-  const double stops[] = {search->corner, search->least, search->most};
-  double end = z + width;
-  for (int i = 0; i < 3; i++) {
-    double way = (stops[i] - z) / width;
-    if (way > 0 && way < fmin(1.25, (end - z) / width * 1.25)) end = stops[i];
+/* Adds a refined panel, or its halves, or theirs, forty times at the most.
+** Halving helps at least one half as long as what the series leaves out is the
+** density's; when it helps neither and that is small, it is the density's own
+** rounding. */
+static void add(ev_marginal *m, const ev_search *search, const samples *s, int depth) {
+  ev_panel panel, half;
+  fit(m, s, &panel);
+  bool enough = converged(m, search, &panel) || depth == 40 || m->count >= EV_PANELS - 2 ||
+                m->evaluated >= search->budget;
+  if (!enough) {
+    double mid = (s->from + s->to) / 2, ln_mid = s->ln[s->degree / 2], rest;
+    samples low = {s->from, mid, 0, {ln_mid, s->ln[s->degree]}};
+    samples high = {mid, s->to, 0, {s->ln[0], ln_mid}};
+    refine(m, search, &low, &half);
+    rest = half.rest;
+    refine(m, search, &high, &half);
+    enough = panel.ln_most - panel.ln_least < PANEL_RANGE && panel.rest < 1e-3 &&
+             fmin(rest, half.rest) > 0.25 * panel.rest;
+    if (!enough) {
+      add(m, search, &low, depth + 1);
+      add(m, search, &high, depth + 1);
+    }
+  }
+  if (enough && m->count < EV_PANELS) m->panels[m->count++] = panel;
+}
+
+/* Where the logarithm is, on the way from the middle to an end. */
+typedef struct place {
+  double z, ln;
+} place;
+
+/* From a place to the next, which is `way` off unless the domain ends before. */
+static place next(ev_marginal *m, const ev_search *search, place from, double way) {
+  double z = fmax(search->least, fmin(search->most, from.z + way));
+  return (place){z, evaluate(m, search, z)};
+}
+
+static bool ended(const ev_marginal *m, const ev_search *search, place p) {
+  return p.ln < m->ln_peak - search->cut || p.z == search->least || p.z == search->most;
+}
+
+/* The place where the density, seen from the middle, first is negligible, or
+** nearly so: were it normal, the first step would give all the others. */
+static place find_end(ev_marginal *m, const ev_search *search, place middle, double way) {
+  place end = next(m, search, middle, way);
+  for (int i = 0; i < 60; i++) {
+    double drop = (m->ln_peak - end.ln) / search->cut;
+    if ((ended(m, search, end) && drop < 2) || m->evaluated > search->budget) break;
+    way *= fmax(0.1, fmin(2, sqrt(1.2 / fmax(drop, 0.01))));
+    end = next(m, search, middle, way);
   }
   return end;
-}
-
-/* Marches panels from z until the density is negligible and falling. */
-static void march(ev_marginal *m, const ev_search *search, double z, double width) {
-  double end = width > 0 ? search->most : search->least;
-  for (double last = HUGE_VAL;
-       z != end && m->count < EV_PANELS && m->sampled < 2 * search->budget;) {
-    double to = step_end(search, z, width);
-    int before = m->count;
-    ev_panel panel;
-    m->sampled++;
-    sample(search, fmin(z, to), fmax(z, to), &panel);
-    m->ln_peak = fmax(m->ln_peak, panel.ln_most);
-    add(m, search, &panel, 0);
-    double here = width > 0 ? m->panels[m->count - 1].ln_last : m->panels[before].ln_first;
-    if (here < m->ln_peak - search->cut && here <= last) break;
-    last = here;
-    z = to;
-  }
 }
 
 static int by_position(const void *a, const void *b) {
@@ -148,7 +185,7 @@ static int by_position(const void *a, const void *b) {
 }
 
 static int cuts(const ev_panel *panel) {
-  return 1 + (int)(fmin(PANEL_RANGE, panel->ln_most - panel->ln_least) / CUT_RANGE);
+  return panel->degree / 6 + (int)(fmin(PANEL_RANGE, panel->ln_most - panel->ln_least) / CUT_RANGE);
 }
 
 /* The logarithm at a point.  A series that has not converged, of a panel that is
@@ -166,11 +203,39 @@ static double mass_between(const ev_marginal *m, const ev_panel *panel, double f
   return sum * half * (panel->to - panel->from) / 2;
 }
 
+/* Panels from one place to another, which the corner may part. */
+static void cover(ev_marginal *m, const ev_search *search, place low, place high) {
+  place corner = {search->corner, 0};
+  if (low.z < corner.z && corner.z < high.z) {
+    corner.ln = evaluate(m, search, corner.z);
+    cover(m, search, low, corner);
+    low = corner;
+  }
+  samples s = {low.z, high.z, 0, {high.ln, low.ln}};
+  ev_panel panel;
+  refine(m, search, &s, &panel);
+  add(m, search, &s, 0);
+}
+
 void ev_marginal_find(ev_marginal *m, const ev_search *search) {
-  m->count = m->sampled = 0;
-  m->ln_peak = search->ln_density(search->start, search->context);
-  march(m, search, search->start, search->width);
-  march(m, search, search->start, -search->width);
+  m->count = m->evaluated = 0;
+  m->ln_peak = -HUGE_VAL;
+  for (int i = 0; i < 2 * EV_DEGREE; i++) m->cosine[i] = cos(M_PI * i / EV_DEGREE);
+  place middle = {search->start, evaluate(m, search, search->start)};
+  place low = find_end(m, search, middle, -search->width);
+  place high = find_end(m, search, middle, search->width);
+  cover(m, search, low, high);
+  /* The peak may have been higher than was known when the ends were chosen. */
+  while (!ended(m, search, low) && m->count < EV_PANELS && m->evaluated < search->budget) {
+    place before = low;
+    low = next(m, search, low, -search->width);
+    cover(m, search, low, before);
+  }
+  while (!ended(m, search, high) && m->count < EV_PANELS && m->evaluated < search->budget) {
+    place before = high;
+    high = next(m, search, high, search->width);
+    cover(m, search, before, high);
+  }
   qsort(m->panels, (size_t)m->count, sizeof *m->panels, by_position);
   m->mass = 0;
   for (int i = 0; i < m->count; i++) {
@@ -194,27 +259,29 @@ double ev_marginal_above(const ev_marginal *m, double z) {
 }
 
 /* The point of a panel with `wanted` of its mass below, or above: the cut it
-** falls in, then Newton's method within. */
+** falls in, then Newton's method within, or halving where that leads out. */
 static double point_within(const ev_marginal *m, const ev_panel *panel, double wanted, bool above) {
   int n = cuts(panel);
-  double side = above ? 1 : -1, least = side, most = side, left = wanted;
+  double side = above ? 1 : -1, begin = side, end = side, left = wanted, mass = 0;
   for (int j = 0; j < n; j++) {
-    least = most;
-    most = side * (1 - 2.0 * (j + 1) / n);
-    double mass = fabs(mass_between(m, panel, least, most));
-    if (left <= mass || j == n - 1) {
-      most = least + (most - least) * fmin(1, left / mass);
-      break;
-    }
-    left -= mass;
+    begin = end;
+    end = side * (1 - 2.0 * (j + 1) / n);
+    mass = fabs(mass_between(m, panel, begin, end));
+    if (left <= mass) break;
+    if (j < n - 1) left -= mass;
   }
-  double x = most;
-  for (int i = 0; i < 50; i++) {
-    double over = fabs(mass_between(m, panel, least, x)) - left;
+  double near = begin, far = end, x = begin + (end - begin) * fmin(1, left / mass);
+  for (int i = 0; i < 100; i++) {
+    double over = fabs(mass_between(m, panel, begin, x)) - left;
     double density = exp(ln_at(panel, x) - m->ln_peak) * (panel->to - panel->from) / 2;
     double step = over / density * side;
-    x = fmax(-1, fmin(1, x + step));
-    if (fabs(step) < 1e-15) break;
+    if (over > 0)
+      far = x;
+    else
+      near = x;
+    if (fabs(step) < 1e-15 || fabs(far - near) < 1e-15) break;
+    bool inside = (x + step - near) * (far - x - step) > 0;
+    x = inside ? x + step : (near + far) / 2;
   }
   return panel->from + (x + 1) / 2 * (panel->to - panel->from);
 }

@@ -4,46 +4,46 @@
 **
 ** The density is given as a function that returns its logarithm, up to a
 ** constant; it has one mode and is smooth, but for one point that the caller
-** may name.  The logarithm is sampled on panels of Gauss-Legendre nodes marched
-** outward from a starting point, and each panel is halved until its Legendre
-** series has converged.  A logarithm is nearly a parabola where a density is
-** nearly normal, so a panel can span many standard deviations, and an expensive
-** density is evaluated a few dozen times.  Integrals and quantiles then come
-** from the series.  Nothing is allocated.
+** may name.  First the places are found where it has become negligible, then the
+** logarithm between them is made a Chebyshev series, whose degree is doubled, or
+** whose panel halved, until it has converged.  A logarithm is nearly a parabola
+** where a density is nearly normal, so a panel can span all of it, and an
+** expensive density is evaluated a few dozen times.  Integrals and quantiles then
+** come from the series.  Nothing is allocated.
 */
 #ifndef EV_MARGINAL_H
 #define EV_MARGINAL_H
 
-enum { EV_NODES = 16, EV_PANELS = 160 };
+enum { EV_NODES = 16, EV_DEGREE = 48, EV_PANELS = 100 };
 
 typedef double ev_ln_density(double z, void *context);
 
 typedef struct ev_search {
   ev_ln_density *ln_density;
   void *context;
-  double start, width; /* where to begin, and a panel's width to begin with */
+  double start, width; /* where to begin, and about how far to go either way */
   double least, most;  /* the ends of the domain, where the density may be cut off */
   double corner;       /* a point where it need not be smooth, kept between panels */
   double cut;          /* how far below its peak, in logarithms, it is negligible */
   double tolerance;    /* of the logarithm, that is, relative of the density */
   double tail;         /* the least share of the mass that is asked about */
-  int budget;          /* how many panels to sample at the most; then take them as they are */
+  int budget;          /* how often to evaluate it, about; then the panels are taken as they are */
 } ev_search;
 
 typedef struct ev_panel {
   double from, to;
   double ln_most, ln_least; /* the largest and the smallest sample */
-  double ln_first, ln_last; /* the outermost samples */
-  double ln_ends;           /* the larger of the series' values at the ends */
   double rest;              /* what the series leaves out */
   double mass;              /* relative to exp(ln_peak) */
-  double series[EV_NODES];  /* Legendre coefficients of the logarithm */
+  int degree;
+  double series[EV_DEGREE + 1]; /* Chebyshev coefficients of the logarithm */
 } ev_panel;
 
 typedef struct ev_marginal {
-  int count, sampled;
+  int count, evaluated;
   double ln_peak;
-  double mass; /* of all panels, relative to exp(ln_peak) */
+  double mass;                  /* of all panels, relative to exp(ln_peak) */
+  double cosine[2 * EV_DEGREE]; /* of pi i / EV_DEGREE */
   ev_panel panels[EV_PANELS];
 } ev_marginal;
 

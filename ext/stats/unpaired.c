@@ -33,7 +33,7 @@ static double step_for(double curvature, double most) {
 
 /* Beyond this the mass is under 1e-11 of the tail that a quantile cuts off. */
 static double quantile_cut(const ev_options *options) {
-  return 27 - log(ev_tail(options));
+  return 30 - log(ev_tail(options));
 }
 
 /* The derivative of ln_logit_density by the logit, and its curvature. */
@@ -145,7 +145,7 @@ double ev_prob_better(const double *c) {
 */
 typedef struct line {
   ev_beta x, u;  /* the distances' distributions */
-  bool sum;      /* x + u is sought, not x - u */
+  bool sum;      /* x + u - 1 is sought, not x - u */
   double at;     /* its value */
   double length; /* of the line */
 } line;
@@ -160,10 +160,11 @@ static pair along(const line *l, double share, double rest) {
   double low = l->length * share, high = l->length * rest;
   pair p;
   if (l->sum) {
-    p.x.x = l->at <= 1 ? low : 1 - high;
-    p.u.x = l->at <= 1 ? high : 1 - low;
-    p.x.y = l->at <= 1 ? 1 - low : high;
-    p.u.y = l->at <= 1 ? 1 - high : low;
+    double gap = fabs(l->at);
+    p.x.x = l->at <= 0 ? low : low + gap;
+    p.u.x = l->at <= 0 ? high : high + gap;
+    p.x.y = l->at <= 0 ? high + gap : high;
+    p.u.y = l->at <= 0 ? low + gap : low;
   } else {
     p.x.x = l->at >= 0 ? l->at + low : low;
     p.u.x = l->at >= 0 ? low : low - l->at;
@@ -204,16 +205,15 @@ static double line_at(double z) {
 
 static double ln_line_mass(double z, void *context) {
   line *l = context;
-  double at = line_at(z);
-  l->at = l->sum ? 1 + at : at;
-  l->length = 1 - fabs(at);
+  l->at = line_at(z);
+  l->length = 1 - fabs(l->at);
   double peak = falling_zero(slope_along, l, -60, 60, 1e-12);
   ev_point t = ev_at_logit(peak);
   pair p = along(l, t.x, t.y);
   double by_logit = t.x * t.y, dx = l->length * by_logit;
   double bend = (x_bend(&l->x, p.x) + x_bend(&l->u, p.u)) * dx * dx + 2 * by_logit;
   return ev_ln_integral(ln_along, l, peak, step_for(bend, SQUARED_EXPONENTIAL), CUT) +
-         log(l->length * (1 + fabs(at)) / 2);
+         log(l->length * (1 + fabs(l->at)) / 2);
 }
 
 static double variance(const ev_beta *d) {
@@ -239,7 +239,7 @@ static ev_interval diff(const double *c, const ev_options *options) {
                                     .cut = quantile_cut(options),
                                     .tolerance = 1e-11,
                                     .tail = ev_tail(options),
-                                    .budget = 300});
+                                    .budget = 4800});
   double lo = line_at(ev_marginal_lower(&m, ev_tail(options)));
   double hi = line_at(ev_marginal_upper(&m, ev_tail(options)));
   /* 1 - A' - B' = -(A' + B' - 1), and so on: a high A turns the sign. */
@@ -293,7 +293,7 @@ static ev_interval ln_odds_ratio(const double *c, const ev_options *options) {
                        .cut = quantile_cut(options),
                        .tolerance = 1e-11,
                        .tail = ev_tail(options),
-                       .budget = 300});
+                       .budget = 4800});
   return (ev_interval){ev_marginal_lower(&m, ev_tail(options)),
                        ev_marginal_upper(&m, ev_tail(options))};
 }
