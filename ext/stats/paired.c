@@ -22,8 +22,8 @@
 ** node.  At x = 0 the models are independent and I = low * high.
 **
 ** The density of delta at a point is then an integral over x, within one over
-** where theta_B lies on the line of that delta, both by the trapezoid rule on
-** the whole axis, where everything falls off exponentially.  ev_marginal takes
+** where theta_B lies on the line of that delta, as a normal score; both by the
+** trapezoid rule on the whole axis, where everything falls off exponentially.  ev_marginal takes
 ** it from there.  With no discordant pair the density has a corner at
 ** delta = 0.
 */
@@ -34,23 +34,35 @@
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_math.h>
+#include <gsl/gsl_randist.h>
 
+#include "lanes.h"
 #include "marginal.h"
 
 /* Points of the trapezoid rule on a panel, half as many on the widest; and panels
 ** either way of the middle. */
 enum { EVEN = 8, REACH = 60, PANELS = 2 * REACH + 1 };
 
+/* Nodes and points in lanes. */
+enum { NODES = EV_NODES / EV_LANES, POINTS = EVEN / EV_LANES };
+
 /* The widest panel, on which 16 nodes follow the rate to 1e-10. */
 static const double PANEL = 0.8;
 
+/* The longest step along a line, and how many there may be either way. */
+static const double WIDEST = 0.6;
+enum { STEPS = 400 };
+
+/* How far two sums over every other point of a line should be apart. */
+static const double APART = 1e-5;
+
 /* How far below their peaks the integrals over x and along a line go. */
-static const double CUT = 19;
+static const double CUT = 18;
 
 /* The nodes in x of a panel, with all of dI/dx that is the same for every pair of
 ** thetas: e^2x, e^-2x, and what does not depend on them times half the length. */
 typedef struct nodes {
-  double square[EV_NODES], inverse[EV_NODES], factor[EV_NODES];
+  ev_lanes square[NODES], inverse[NODES], factor[NODES];
 } nodes;
 
 /* A way from x = 0 to another x, in panels. */
@@ -64,20 +76,21 @@ typedef struct way {
 typedef struct panel {
   bool ready;
   nodes nodes;
-  double ln_prior[EVEN];
+  ev_lanes ln_prior[POINTS];
+  double below; /* the prior summed over all points before, once it was asked for */
 } panel;
 
 typedef struct probit {
   double both, only_a, only_b, neither;
-  double middle, width;           /* of panel REACH, and of each */
-  int even;                       /* points on each: EVEN, or half */
-  double to_even[EVEN][EV_NODES]; /* from a rate at a panel's nodes to I at its points */
-  int at;                         /* the panel where the last line peaked */
-  way way;                        /* from x = 0 to the beginning of a panel, */
-  int known;                      /* which is this one */
-  double delta, length;           /* the line, and 1 - |delta| */
-  double origin, step;            /* of the lattice in the logit of the position on it */
-  int peak;                       /* where its last peak was, in steps */
+  double middle, width;               /* of panel REACH, and of each */
+  int points;                         /* on each, in lanes: POINTS, or half */
+  ev_lanes weight[NODES];             /* of a panel's nodes */
+  ev_lanes to_even[EV_NODES][POINTS]; /* from a rate at them to I at its points */
+  int at;                             /* the panel where the last line peaked */
+  way way;                            /* from x = 0 to the beginning of a panel, */
+  int known;                          /* which is this one */
+  double delta, length;               /* the line, and 1 - |delta| */
+  double origin, step;                /* of the lattice in the position on it */
   panel panels[PANELS];
 } probit;
 
@@ -85,21 +98,29 @@ typedef struct probit {
 typedef struct means {
   double low, high; /* distances of the pair from the ends of its line */
   double d2, s2;    /* (mu_A - mu_B)^2 / 8 and (mu_A + mu_B)^2 / 8 */
+  double counts[4]; /* of the cells low - I, high - I, |delta| + I, I */
+  double by_I;      /* how much ln of the likelihood changes by I */
 } means;
 
 static void set_nodes(nodes *n, double from, double to) {
   for (int i = 0; i < EV_NODES; i++) {
     double e = exp(from + (to - from) / 2 * (1 + ev_node(i)));
-    n->square[i] = e * e;
-    n->inverse[i] = 1 / (e * e);
-    n->factor[i] = (to - from) / 2 * e / (M_PI * (1 + e * e));
+    n->square[i / EV_LANES][i % EV_LANES] = e * e;
+    n->inverse[i / EV_LANES][i % EV_LANES] = 1 / (e * e);
+    n->factor[i / EV_LANES][i % EV_LANES] = (to - from) / 2 * e / (M_PI * (1 + e * e));
   }
 }
 
-/* dI/dx at node i, times half the length of its panel. */
-static double rate(const nodes *n, const means *m, int i) {
-  double ln = -m->d2 * (1 + n->inverse[i]) - m->s2 * (1 + n->square[i]);
-  return ln > -60 ? n->factor[i] * exp(ln) : 0;
+/* dI/dx at the nodes, times half the length of their panel; gives its integral. */
+EV_INLINE double rates(const probit *q, const nodes *n, const means *m, ev_lanes f[NODES]) {
+  ev_lanes sum = {0};
+  for (int i = 0; i < NODES; i++) f[i] = -m->d2 * (1 + n->inverse[i]) - m->s2 * (1 + n->square[i]);
+  ev_exp(f, NODES);
+  for (int i = 0; i < NODES; i++) {
+    f[i] *= n->factor[i];
+    sum += f[i] * q->weight[i];
+  }
+  return ev_sum(&sum);
 }
 
 /* A whole integral wants fewer nodes than I along a panel. */
@@ -110,27 +131,11 @@ static void find_way(way *w, double x) {
 }
 
 /* I at the end of a way; at its beginning, x = 0, it is low * high. */
-static double at_end(const way *w, const means *m) {
+EV_INLINE double at_end(const probit *q, const means *m) {
+  ev_lanes f[NODES];
   double I = m->low * m->high;
-  for (int p = 0; p < w->panels; p++)
-    for (int i = 0; i < EV_NODES; i++) I += ev_weight(i) * rate(&w->nodes[p], m, i);
+  for (int p = 0; p < q->way.panels; p++) I += rates(q, &q->way.nodes[p], m, f);
   return fmax(0, I);
-}
-
-static double dot(const double *a, const double *b) {
-  double p = 0, q = 0, r = 0, s = 0;
-  for (int j = 0; j < EV_NODES; j += 4) {
-    p += a[j] * b[j];
-    q += a[j + 1] * b[j + 1];
-    r += a[j + 2] * b[j + 2];
-    s += a[j + 3] * b[j + 3];
-  }
-  return (p + q) + (r + s);
-}
-
-/* ln of a cell's share of the likelihood. */
-static double ln_cell(double count, double p) {
-  return count > 0 ? count * log(fmax(p, 1e-300)) : 0;
 }
 
 /* Where panel k begins. */
@@ -139,65 +144,103 @@ static double beginning(const probit *q, int k) {
 }
 
 /* (1+rho)^3 (1-rho) drho = e^4x / (1+e^2x)^6 dx, up to a constant. */
+static double ln_prior(double x) {
+  return 4 * x - 6 * log1p(exp(2 * x));
+}
+
 static const panel *panel_at(probit *q, int k) {
   panel *p = &q->panels[k];
   if (p->ready) return p;
   double from = beginning(q, k);
   set_nodes(&p->nodes, from, from + q->width);
-  for (int i = 0; i < q->even; i++) {
-    double x = from + q->width * (i + 1) / q->even;
-    p->ln_prior[i] = 4 * x - 6 * log1p(exp(2 * x));
+  for (int i = 0; i < q->points * EV_LANES; i++) {
+    double x = from + q->width * (i + 1) / (q->points * EV_LANES);
+    p->ln_prior[i / EV_LANES][i % EV_LANES] = ln_prior(x);
   }
   p->ready = true;
   return p;
 }
 
-/* A sum of exponentials that is kept relative to its largest term. */
-typedef struct ln_sum {
-  double best, sum;
-} ln_sum;
+/* The sum of the prior over all of the lattice up to where panel k begins. */
+static double prior_below(probit *q, int k) {
+  double *sum = &q->panels[k].below, step = q->width / (q->points * EV_LANES);
+  if (*sum == 0)
+    for (double x = beginning(q, k), end = x - 10; x > end; x -= step) *sum += exp(ln_prior(x));
+  return *sum;
+}
 
-/* Adds the points of panel k in the order of the walk, and moves *I, which is at
-** the end where it comes in, to the other.  Says whether to walk on. */
-static bool add_panel(probit *q, const means *m, int k, bool backward, double *I, ln_sum *total) {
+/* The logarithms along a line, and the largest. */
+typedef struct terms {
+  int count;
+  double most;
+  ev_lanes ln[PANELS * POINTS];
+} terms;
+
+/* Adds the points of panel k, and moves *I, which is at the end where the walk
+** comes in, to the other.  Says whether to walk on. */
+EV_INLINE bool add_panel(probit *q, const means *m, int k, bool backward, double *I, terms *t) {
   const panel *p = panel_at(q, k);
-  double f[EV_NODES], whole = 0;
-  for (int i = 0; i < EV_NODES; i++) {
-    f[i] = rate(&p->nodes, m, i);
-    whole += ev_weight(i) * f[i];
-  }
-  double begin = backward ? *I - whole : *I;
+  ev_lanes f[NODES];
+  double whole = rates(q, &p->nodes, m, f), begin = backward ? *I - whole : *I;
   *I = backward ? begin : begin + whole;
-  for (int n = 0; n < q->even; n++) {
-    int i = backward ? q->even - 1 - n : n;
-    double J = begin + dot(q->to_even[i], f);
-    double here = ln_cell(q->both, m->low - J) + ln_cell(q->neither, m->high - J) +
-                  ln_cell(q->only_a, fmax(q->delta, 0) + J) +
-                  ln_cell(q->only_b, fmax(-q->delta, 0) + J) + p->ln_prior[i];
-    if (here > total->best) {
-      total->sum = total->sum * exp(total->best - here) + 1;
-      total->best = here;
-      q->at = k;
-    } else {
-      if (here < total->best - CUT) return false;
-      total->sum += exp(here - total->best);
+  ev_lanes *here = &t->ln[t->count];
+  for (int i = 0; i < q->points; i++) {
+    ev_lanes J = {begin, begin, begin, begin};
+    for (int j = 0; j < EV_NODES; j++) J += q->to_even[j][i] * f[j / EV_LANES][j % EV_LANES];
+    const ev_lanes cells[] = {m->low - J, m->high - J, fabs(q->delta) + J, J};
+    here[i] = p->ln_prior[i];
+    for (int c = 0; c < 4; c++) {
+      ev_lanes ln = cells[c];
+      if (m->counts[c] == 0) continue;
+      ev_log(&ln, 1);
+      here[i] += m->counts[c] * ln;
     }
+    for (int j = 0; j < EV_LANES; j++)
+      if (here[i][j] > t->most) {
+        t->most = here[i][j];
+        q->at = k;
+      }
   }
-  return true;
+  t->count += q->points;
+  double last = backward ? here[0][0] : here[q->points - 1][EV_LANES - 1];
+  return last > t->most - CUT;
+}
+
+/* ln of the likelihood where the models differ as little as they can, I = 0. */
+static double ln_without_I(const means *m, double d) {
+  const double cells[] = {m->low, m->high, d};
+  double sum = 0;
+  for (int c = 0; c < 3; c++) sum += m->counts[c] > 0 ? m->counts[c] * log(cells[c]) : 0;
+  return sum;
 }
 
 /* ln of the likelihood integrated over rho: panels either way from where the
-** last line peaked, until nothing is left. */
-static double ln_over_rho(probit *q, const means *m) {
-  ln_sum total = {-HUGE_VAL, 0};
+** last line peaked, until nothing is left.  When no pair has to be explained by
+** I and it has become too small to matter, what is left is the prior. */
+EV_WIDE static double ln_over_rho(probit *q, const means *m) {
+  terms t;
+  t.count = 0;
+  t.most = -HUGE_VAL;
   int start = q->at;
   if (q->known != start) find_way(&q->way, beginning(q, start));
   q->known = start;
-  double begin = at_end(&q->way, m), I = begin;
-  for (int k = start; k < PANELS && add_panel(q, m, k, false, &I, &total);) k++;
+  double begin = at_end(q, m), I = begin;
+  for (int k = start; k < PANELS && add_panel(q, m, k, false, &I, &t);) k++;
   I = begin;
-  for (int k = start - 1; k >= 0 && add_panel(q, m, k, true, &I, &total);) k--;
-  return total.best + log(total.sum);
+  double below = 0;
+  for (int k = start - 1; k >= 0 && below == 0; k--) {
+    if (m->counts[3] == 0 && I * m->by_I < 1e-11)
+      below = exp(ln_without_I(m, fabs(q->delta)) - t.most) * prior_below(q, k + 1);
+    else if (!add_panel(q, m, k, true, &I, &t))
+      break;
+  }
+  ev_lanes sum = {0};
+  for (int i = 0; i < t.count; i++) {
+    t.ln[i] -= t.most;
+    ev_exp(&t.ln[i], 1);
+    sum += t.ln[i];
+  }
+  return t.most + log(ev_sum(&sum) + below);
 }
 
 /* The pair of thetas at distances low and high from the ends of a line of
@@ -206,19 +249,65 @@ static double ln_over_rho(probit *q, const means *m) {
 static means means_at(double low, double high, double d) {
   double lesser = low < 0.5 ? gsl_cdf_ugaussian_Pinv(low) : gsl_cdf_ugaussian_Qinv(high + d);
   double greater = high > 0.5 ? gsl_cdf_ugaussian_Pinv(low + d) : gsl_cdf_ugaussian_Qinv(high);
-  return (means){low, high, gsl_pow_2(greater - lesser) / 8, gsl_pow_2(greater + lesser) / 8};
+  return (means){.low = low,
+                 .high = high,
+                 .d2 = gsl_pow_2(greater - lesser) / 8,
+                 .s2 = gsl_pow_2(greater + lesser) / 8};
 }
 
-/* At a logit of the position on the line. */
+/* At the position t on the line, as a normal score of the share of it. */
 static double ln_at(probit *q, double t) {
-  double share = 1 / (1 + exp(-t)), rest = 1 / (1 + exp(t));
-  means m = means_at(q->length * share, q->length * rest, fabs(q->delta));
-  return ln_over_rho(q, &m) + log(q->length * share * rest);
+  double d = fabs(q->delta);
+  means m = means_at(q->length * gsl_cdf_ugaussian_P(t), q->length * gsl_cdf_ugaussian_Q(t), d);
+  m.counts[0] = q->both;
+  m.counts[1] = q->neither;
+  m.counts[2] = q->delta > 0 ? q->only_a : q->only_b;
+  m.counts[3] = q->delta > 0 ? q->only_b : q->only_a;
+  m.by_I = q->both / m.low + q->neither / m.high + m.counts[2] / d;
+  return ln_over_rho(q, &m) - t * t / 2;
 }
 
-static double ln_on_line(int j, void *context) {
-  probit *q = context;
-  return ln_at(q, q->origin + j * q->step);
+/* The lattice along a line: ln_at() at whole steps from where the last line
+** peaked. */
+typedef struct lattice {
+  int first, last, peak;
+  double ln[2 * STEPS + 1];
+} lattice;
+
+static void walk(probit *q, lattice *l) {
+  l->first = l->last = l->peak = STEPS;
+  l->ln[STEPS] = ln_at(q, q->origin);
+  for (int side = 1; side >= -1; side -= 2) {
+    int *end = side > 0 ? &l->last : &l->first;
+    do {
+      *end += side;
+      l->ln[*end] = ln_at(q, q->origin + (*end - STEPS) * q->step);
+      if (l->ln[*end] > l->ln[l->peak]) l->peak = *end;
+    } while (l->ln[*end] > l->ln[l->peak] - CUT && *end > 0 && *end < 2 * STEPS);
+  }
+}
+
+/* ln of the integral along a line.  How far the sums over every other point are
+** apart is the error of steps twice as long, and its square bounds that of
+** these: halving the step at least squares what the trapezoid rule leaves out.
+** By it the step is chosen for the next line, and if need be for this one again;
+** which is also walked again when its peak was out of reach. */
+static double ln_on_line(probit *q) {
+  lattice l;
+  double sum = 0, step = q->step;
+  bool enough = false;
+  for (int tries = 0; tries < 20 && !enough; tries++) {
+    double sums[2] = {0, 0};
+    walk(q, &l);
+    for (int j = l.first; j <= l.last; j++) sums[j % 2] += exp(l.ln[j] - l.ln[l.peak]);
+    sum = sums[0] + sums[1];
+    step = q->step;
+    double apart = fmax(1e-15, fabs(sums[0] - sums[1]) / sum), factor = log(apart) / log(APART);
+    enough = apart < 4 * APART && l.peak > 0 && l.peak < 2 * STEPS;
+    q->origin += (l.peak - STEPS) * step;
+    q->step = fmin(WIDEST, step * (factor < 1 ? fmax(0.4, factor) : fmin(1.2, sqrt(factor))));
+  }
+  return l.ln[l.peak] + log(sum * step);
 }
 
 /* ln of the density of z, delta = tanh(z). */
@@ -227,7 +316,7 @@ static double ln_delta_density(double z, void *context) {
   q->delta = tanh(z);
   q->length = 2 / (1 + exp(2 * fabs(z)));
   double by_z = q->length * (1 + fabs(q->delta));
-  return ev_ln_sum(ln_on_line, q, -1000, 1000, &q->peak, CUT) + log(by_z);
+  return ln_on_line(q) + log(q->length * by_z);
 }
 
 /* The weights that integrate from -1 to x the polynomial through values at the
@@ -246,18 +335,20 @@ static void weights_up_to(double x, double out[EV_NODES]) {
 /* The lattices: where the cells are about as observed, and how sharply they are
 ** known there.  In the position on the line, given I; in x, given the position. */
 static void set_lattices(probit *q) {
+  for (int i = 0; i < EV_NODES; i++) q->weight[i / EV_LANES][i % EV_LANES] = ev_weight(i);
   double n = q->both + q->only_a + q->only_b + q->neither + 4;
   double p11 = (q->both + 1) / n, p10 = (q->only_a + 1) / n, p01 = (q->only_b + 1) / n;
   double p00 = (q->neither + 1) / n, I = fmin(p10, p01);
-  double low = p11 + I, high = p00 + I, by_logit = low * high / (low + high);
-  q->step = fmin(0.3, 0.7 / (by_logit * sqrt(n * (1 / p11 + 1 / p00))));
-  q->origin = log(low / high);
+  double low = p11 + I, high = p00 + I;
+  q->origin = gsl_cdf_ugaussian_Pinv(low / (low + high));
+  double by_t = (low + high) * gsl_ran_ugaussian_pdf(q->origin);
+  q->step = fmin(WIDEST, 1 / (by_t * sqrt(n * (1 / p11 + 1 / p00))));
   means m = means_at(low, high, fabs(p10 - p01));
   double least = -20, most = 10;
   while (most - least > 1e-3) {
     double mid = (least + most) / 2;
     find_way(&q->way, mid);
-    if (at_end(&q->way, &m) < I)
+    if (at_end(q, &m) < I)
       least = mid;
     else
       most = mid;
@@ -268,11 +359,16 @@ static void set_lattices(probit *q) {
   q->middle = least;
   /* The trapezoid rule leaves out exp(-2 pi^2 (sd/step)^2) where the posterior is
   ** nearly normal in x, and exp(-pi^2 / 2 step) where it is as wide as can be. */
-  q->width = fmin(PANEL, 0.8 * EVEN * sd);
-  q->even = 0.4 * EVEN * sd < PANEL ? EVEN : EVEN / 2;
+  q->width = fmin(PANEL, 0.7 * EVEN * sd);
+  q->points = 0.35 * EVEN * sd < PANEL ? POINTS : POINTS / 2;
   q->at = REACH;
   q->known = -1;
-  for (int i = 0; i < q->even; i++) weights_up_to(2 * (i + 1.0) / q->even - 1, q->to_even[i]);
+  int even = q->points * EV_LANES;
+  for (int i = 0; i < even; i++) {
+    double weights[EV_NODES];
+    weights_up_to(2 * (i + 1.0) / even - 1, weights);
+    for (int j = 0; j < EV_NODES; j++) q->to_even[j][i / EV_LANES][i % EV_LANES] = weights[j];
+  }
 }
 
 /* The posterior of delta, to be asked about a tail, or about its mass above 0. */
@@ -287,15 +383,14 @@ static void find(const double *c, double tail, bool ask_zero, ev_marginal *m) {
   ev_marginal_find(m, &(ev_search){.ln_density = ln_delta_density,
                                    .context = &q,
                                    .start = atanh(mean),
-                                   .width = fmin(0.75, 1.1 * sd / (1 - mean * mean) *
-                                                           sqrt(2 * (19 - log(tail)))),
+                                   .width = sd / (1 - mean * mean) * sqrt(2 * (CUT - log(tail))),
                                    .least = -HUGE_VAL,
                                    .most = HUGE_VAL,
                                    .corner = corner ? 0 : HUGE_VAL,
-                                   .cut = 19 - log(tail),
-                                   .tolerance = fmax(1e-6, 1e-15 * n),
+                                   .cut = CUT - log(tail),
+                                   .tolerance = fmax(1e-7, 1e-15 * n),
                                    .tail = tail,
-                                   .budget = n < 1e8 ? 100 : 8});
+                                   .budget = n < 1e8 ? 1600 : 130});
 }
 
 ev_interval ev_paired_diff(const double *c, const ev_options *options) {
