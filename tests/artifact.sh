@@ -22,6 +22,7 @@ version() { sed -n 's/^.define EVALCI_VERSION "\(.*\)"/\1/p' ext/evalci.h; }
 # Two readings of one aggregate cost one pass: one step in the program.
 once() { [ "$(sqlite3 :memory: '.load build/evalci' 'CREATE TABLE t(y)' 'EXPLAIN SELECT bayes_ci(y)->>0, bayes_ci(y)->>1 FROM t' | grep -c AggStep)" = 1 ]; }
 loads() { [ "$(sqlite3 :memory: '.load build/evalci' 'SELECT evalci_version()')" = "$(version)" ]; }
+twice() { sqlite3 :memory: '.load build/evalci' "SELECT load_extension('build/evalci')" 2>&1 | grep -q 'evalci is loaded in this connection already'; }
 
 check "exports sqlite3_evalci_init and nothing else" exports
 check "needs no libgsl at run time" gsl_private
@@ -30,6 +31,7 @@ check "has no executable stack" stack
 check "has a stack protector" protector
 check "has no text relocations" textrel
 check "loads in the sqlite3 shell and tells the header's version" loads
+check "says so when SQL loads it a second time" twice
 check "computes identical calls once" once
 
 echo "$passed passed, $failed failed"

@@ -67,5 +67,9 @@ int sqlite3_evalci_init(sqlite3 *db, char **error, const sqlite3_api_routines *a
   int rc = SQLITE_OK;
   for (size_t i = 0; i < sizeof registrars / sizeof *registrars && rc == SQLITE_OK; i++)
     rc = registrars[i](db);
+  /* SELECT load_extension() is itself a running statement, under which SQLite
+  ** refuses to replace a function: the first load makes them, a second cannot. */
+  if (rc == SQLITE_BUSY && error)
+    *error = sqlite3_mprintf("evalci is loaded in this connection already");
   return rc;
 }
