@@ -1,0 +1,30 @@
+# What a driver of suites shares: tests/run and tests/clients/run source it.
+passed=0 failed=0
+
+# suite NAME COMMAND...: its output, then its counts from its last line.
+suite() {
+  name=$1; shift
+  echo "== $name"
+  out=$("$@" 2>&1); rc=$?
+  printf '%s\n' "$out" | sed '$d'
+  last=$(printf '%s\n' "$out" | tail -n 1)
+  counts=$(printf '%s\n' "$last" | sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed.*$/\1 \2/p')
+  if [ -n "$counts" ]; then
+    set -- $counts
+    echo "   $last"
+  else
+    set -- 0 1
+    echo "$last"
+    echo "   $name ended with status $rc and no counts"
+  fi
+  # A suite that fails must count a failure, whatever it printed.
+  [ "$rc" = 0 ] || [ "$2" != 0 ] || set -- "$1" 1
+  passed=$((passed + $1)) failed=$((failed + $2))
+}
+
+# The sum of the suites, as the last line and as the status.
+total() {
+  echo
+  echo "$passed passed, $failed failed"
+  [ "$failed" = 0 ]
+}
