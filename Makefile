@@ -4,10 +4,11 @@
 #   make test       run every test               make bench      measure its speed
 #   make install    into PREFIX                  make dist       a tarball
 #   make coverage   the paper's claims, redone   make reference  numeric references
+#   make test-clients   every client, for real
 #   make lint       make format                  make clean
 #
-# demo, test, lint, bench, coverage and reference install the Debian packages they
-# lack.
+# demo, test, test-clients, lint, bench, coverage and reference install the Debian
+# packages they lack.
 
 VERSION  := $(shell sed -n 's/^.define EVALCI_VERSION "\(.*\)"/\1/p' ext/evalci.h)
 PREFIX   ?= /usr/local
@@ -37,6 +38,9 @@ GSL       = $(shell for a in "$$($(CC) -print-file-name=libgsl.a)" "$$(gsl-confi
 BUILD_NEEDS     := libc6-dev libgsl-dev libsqlite3-dev
 DEMO_NEEDS      := $(BUILD_NEEDS) sqlite3
 TEST_NEEDS      := $(DEMO_NEEDS) libmd-dev binutils python3 locales
+# Node and Java only where the machine has none: those in use need not be Debian's.
+CLIENT_NEEDS     = $(DEMO_NEEDS) python3 sqlite-utils libsqliteodbc unixodbc libxerial-sqlite-jdbc-java r-cran-rsqlite g++ \
+                   $(if $(shell command -v npm),,nodejs npm libnode-dev) $(if $(shell command -v javac),,default-jdk-headless)
 LINT_NEEDS      := $(BUILD_NEEDS) libmd-dev clang-format cppcheck
 REFERENCE_NEEDS := python3-mpmath python3-scipy python3-statsmodels
 BENCH_NEEDS     := $(DEMO_NEEDS) python3-scipy
@@ -48,7 +52,7 @@ need = @missing=; for p in $(1); do dpkg-query -W -f '$${Status}' $$p 2>&- | gre
   sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; echo "installing:$$missing"; \
   $$sudo apt-get -qq update >/dev/null && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $$missing >/dev/null
 
-.PHONY: all demo test bench coverage install dist lint format reference clean
+.PHONY: all demo test test-clients bench coverage install dist lint format reference clean
 
 all: $(SO)
 
@@ -90,6 +94,12 @@ test:
 	$(call need,$(TEST_NEEDS))
 	@$(MAKE) -s --no-print-directory $(SO) build/sqllogictest build/numeric build/models build/sanitized/sqllogictest build/sanitized/numeric build/sanitized/models
 	@PYTHON=$(PYTHON) SO=$(SO) tests/run $(SUITES)
+
+# A client that cannot be installed or started is a failure, not a skip.
+test-clients:
+	$(call need,$(CLIENT_NEEDS))
+	@$(MAKE) -s --no-print-directory $(SO)
+	@PYTHON=$(PYTHON) tests/clients/run
 
 bench:
 	$(call need,$(BENCH_NEEDS))

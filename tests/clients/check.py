@@ -1,0 +1,197 @@
+#!/usr/bin/python3
+"""Starts one client for real and compares what it prints with the sqlite3 shell.
+
+    check.py [--text] [--say OLD=NEW] HEADING COMMAND...
+
+COMMAND, with four arguments added (a new database, the extension, a file of
+statements to run, a file of queries to run and print), prints one row a line as
+a JSON array.  Every number in it must be the shell's to the last bit, every
+text the shell's to the last byte.  With --text it prints what the shell's list
+mode does, for clients that give no numbers.
+
+Then the first code block of README's "### HEADING" is run as it stands, with
+OLD replaced by NEW, beside an evals.db: it must print every model's interval.
+The shell itself is checked by HEADING alone.
+"""
+import argparse
+import json
+import os
+import pathlib
+import re
+import shutil
+import struct
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+from readme import BLOCK  # noqa: E402
+
+HERE = ROOT / "tests/clients"
+WORK = ROOT / "build/clients"
+HOME = WORK / "home"  # what README's reader has: evals.db, build/ and sql/
+EXTENSION = ROOT / "build/evalci"
+SETUP = [ROOT / "sql/schema.sql", HERE / "rows.sql", ROOT / "sql/leaderboard.sql", ROOT / "sql/compare.sql"]
+QUERIES = HERE / "queries.sql"
+RUN = {
+    "sh": ["sh"],
+    "python": [sys.executable],
+    "js": ["node"],
+    "java": ["java"],
+    "r": ["Rscript"],
+}
+ENDING = {"python": "py", "java": "java", "r": "R"}
+# Java and R write text in the locale's encoding; Java finds its driver by this.
+ENVIRONMENT = {**os.environ, "LC_ALL": "C.UTF-8", "CLASSPATH": "/usr/share/java/sqlite-jdbc.jar"}
+LITERAL = re.compile(r"'((?:[^']|'')*)'|([^,\n]+)|(\n)")
+
+
+def statements(paths):
+    """Each statement on one line: isql and R take no more than one at a time."""
+    for path in paths:
+        sql = re.sub(r"('(?:[^']|'')*')|--[^\n]*", lambda m: m[1] or "", path.read_text())
+        for piece in re.findall(r"(?:'(?:[^']|'')*'|[^';])+", sql):
+            if piece.strip():
+                yield " ".join(line.strip() for line in piece.strip().splitlines())
+
+
+def run(command, **options):
+    try:
+        return subprocess.run(command, text=True, encoding="utf-8", stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              env=ENVIRONMENT, timeout=120, **options)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return subprocess.CompletedProcess(command, 1, "", f"{error}\n")
+
+
+def shell(*words):
+    done = run(["sqlite3", *map(str, words)], cwd=ROOT)
+    if done.returncode or done.stderr:
+        sys.exit(f"the sqlite3 shell failed: {done.stderr}0 passed, 1 failed")
+    return done.stdout
+
+
+def literals(text):
+    """Rows of the shell's quote mode, which gives every double all its digits."""
+    rows, row = [], []
+    for string, plain, end in LITERAL.findall(text):
+        if end:
+            rows.append(row)
+            row = []
+        elif not plain:
+            row.append(string.replace("''", "'"))
+        elif plain == "NULL":
+            row.append(None)
+        else:
+            row.append(int(plain) if re.fullmatch(r"-?\d+", plain) else float(plain))
+    return rows
+
+
+def prepare():
+    """The files the clients get, README's home, and the shell's answers."""
+    shutil.rmtree(HOME, ignore_errors=True)
+    HOME.mkdir(parents=True)
+    for target in (ROOT / "build", ROOT / "sql", WORK / "node/node_modules"):
+        (HOME / target.name).symlink_to(target)
+    (WORK / "setup.sql").write_text("".join(line + "\n" for line in statements(SETUP)))
+    (WORK / "queries.sql").write_text("".join(line + "\n" for line in statements([QUERIES])))
+    database = HOME / "evals.db"
+    shell(database, *(f".read {path}" for path in SETUP))
+    quoted, listed, intervals = (
+        shell(database, f".load {EXTENSION}", f".mode {mode}", ask)
+        for mode, ask in (("quote", f".read {QUERIES}"), ("list", f".read {QUERIES}"),
+                          ("quote", "SELECT model, ci FROM leaderboard WHERE ci IS NOT NULL")))
+    return literals(quoted), listed.splitlines(), literals(intervals)
+
+
+def same(wanted, got):
+    if isinstance(wanted, float):
+        # A client without integers of its own, as JavaScript, prints 1.0 as 1.
+        return type(got) in (int, float) and struct.pack("d", wanted) == struct.pack("d", got)
+    return type(wanted) is type(got) and wanted == got
+
+
+class Tally:
+    """Counts, and says what the first few failures are."""
+    passed = failed = 0
+
+    def check(self, what, ok, problem=""):
+        self.passed, self.failed = self.passed + bool(ok), self.failed + (not ok)
+        if not ok and self.failed <= 5:
+            print(f"FAILED {what}{problem and ': '}{problem}")
+
+
+def compare(tally, rows, command, text):
+    database = WORK / "client.db"
+    database.unlink(missing_ok=True)
+    done = run([*command, database, EXTENSION, WORK / "setup.sql", WORK / "queries.sql"], cwd=ROOT)
+    tally.check(f"{' '.join(map(str, command))} runs", done.returncode == 0 and done.stdout,
+                f"status {done.returncode}, it says\n{done.stderr.strip()}")
+    try:
+        got = done.stdout.splitlines() if text else [json.loads(line) for line in done.stdout.splitlines()]
+    except json.JSONDecodeError as error:
+        tally.check("prints a JSON array a row", False, str(error))
+        return
+    if not got:
+        return
+    print(f"SQLite {got[0] if text else got[0][0]}")
+    tally.check("prints as many rows", len(got) == len(rows), f"{len(got)}, the shell {len(rows)}")
+    for line, (wanted, row) in enumerate(zip(rows[1:], got[1:]), 2):
+        if text:
+            tally.check(f"row {line}", wanted == row, f"wanted\n{wanted}\ngot\n{row}")
+            continue
+        tally.check(f"columns of row {line}", len(wanted) == len(row))
+        for column, pair in enumerate(zip(wanted, row), 1):
+            tally.check(f"row {line}, column {column}", same(*pair), "wanted {!r}, got {!r}".format(*pair))
+
+
+def readme(tally, intervals, heading, say):
+    text = (ROOT / "README.md").read_text()
+    section = re.search(rf"^### {re.escape(heading)}\n(.*?)(?=^#)", text, re.M | re.S)
+    block = section and BLOCK.search(section[1])
+    if not block:
+        tally.check(f'README has "### {heading}" with a code block', False)
+        return
+    language, body = block[1], block[2]
+    for old, new in say:
+        body = body.replace(old, new)
+    script = HOME / f"readme.{ENDING.get(language, language)}"
+    script.write_text(body)
+    done = run([*RUN[language], script.name], cwd=HOME)
+    # R shows a backslash doubled.
+    lines = done.stdout.replace("\\\\", "\\").splitlines()
+    for model, ci in intervals:
+        tally.check(f"README's example prints {model} with {ci}",
+                    any(model in line and ci in line for line in lines), f"it prints\n{done.stdout}{done.stderr}")
+
+
+def complete(tally):
+    """queries.sql has every function that the extension brings."""
+    names = "SELECT name FROM pragma_function_list UNION SELECT name FROM pragma_module_list"
+    ours = set(shell(":memory:", f".load {EXTENSION}", names).split()) - set(shell(":memory:", names).split())
+    asked = QUERIES.read_text()
+    tally.check("the extension brings functions", len(ours) > 20)
+    for name in sorted(ours):
+        tally.check(f"queries.sql calls {name}", re.search(rf"\b{name}\(", asked))
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("--text", action="store_true")
+    arguments.add_argument("--say", action="append", default=[], type=lambda pair: pair.split("=", 1))
+    arguments.add_argument("heading")
+    arguments.add_argument("command", nargs=argparse.REMAINDER)
+    given = arguments.parse_args()
+    tally = Tally()
+    rows, lines, intervals = prepare()
+    if given.command:
+        compare(tally, lines if given.text else rows, given.command, given.text)
+    else:
+        print(f"SQLite {rows[0][0]}")
+        complete(tally)
+    readme(tally, intervals, given.heading, given.say)
+    print(f"{tally.passed} passed, {tally.failed} failed")
+    sys.exit(tally.failed > 0)
+
+
+if __name__ == "__main__":
+    main()
