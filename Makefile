@@ -5,9 +5,10 @@
 #   make install    into PREFIX                  make dist       a tarball
 #   make coverage   the paper's claims, redone   make reference  numeric references
 #   make test-clients   every client, for real
+#   make test-pushdown  count in PostgreSQL and DuckDB, finish in SQLite
 #   make lint       make format                  make clean
 #
-# demo, test, test-clients, lint, bench, coverage and reference install the Debian
+# All but install, dist, format and clean install the Debian
 # packages they lack.
 
 VERSION  := $(shell sed -n 's/^.define EVALCI_VERSION "\(.*\)"/\1/p' ext/evalci.h)
@@ -44,6 +45,12 @@ CLIENT_NEEDS     = $(DEMO_NEEDS) python3 sqlite-utils libsqliteodbc unixodbc lib
 LINT_NEEDS      := $(BUILD_NEEDS) libmd-dev clang-format cppcheck
 REFERENCE_NEEDS := python3-mpmath python3-scipy python3-statsmodels
 BENCH_NEEDS     := $(DEMO_NEEDS) python3-scipy
+# Node is often there from elsewhere, and then Debian's would only be in the way.
+PUSHDOWN_NEEDS  := $(DEMO_NEEDS) python3 postgresql $(if $(shell command -v npm),,nodejs npm)
+
+# DuckDB, which Debian has not, from npm.
+DUCKDB_API      := @duckdb/node-api@1.5.6-r.1
+DUCKDB          := build/$(notdir $(DUCKDB_API))
 
 # $(call need,PACKAGES): install those that are missing, and say so.
 need = @missing=; for p in $(1); do dpkg-query -W -f '$${Status}' $$p 2>&- | grep -q 'ok installed' || missing="$$missing $$p"; done; \
@@ -52,7 +59,7 @@ need = @missing=; for p in $(1); do dpkg-query -W -f '$${Status}' $$p 2>&- | gre
   sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; echo "installing:$$missing"; \
   $$sudo apt-get -qq update >/dev/null && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $$missing >/dev/null
 
-.PHONY: all demo test test-clients bench coverage install dist lint format reference clean
+.PHONY: all demo test test-clients test-pushdown bench coverage install dist lint format reference clean
 
 all: $(SO)
 
@@ -100,6 +107,16 @@ test-clients:
 	$(call need,$(CLIENT_NEEDS))
 	@$(MAKE) -s --no-print-directory $(SO)
 	@PYTHON=$(PYTHON) tests/clients/run
+
+test-pushdown:
+	$(call need,$(PUSHDOWN_NEEDS))
+	@$(MAKE) -s --no-print-directory $(SO) $(DUCKDB)/installed
+	@$(PYTHON) tests/pushdown/run.py $(SO) $(DUCKDB)
+
+$(DUCKDB)/installed:
+	@mkdir -p $(@D)
+	npm install --silent --no-audit --no-fund --no-save --prefix $(@D) $(DUCKDB_API)
+	@touch $@
 
 bench:
 	$(call need,$(BENCH_NEEDS))

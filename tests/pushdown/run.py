@@ -1,0 +1,309 @@
+#!/usr/bin/python3
+"""Counts in PostgreSQL and in DuckDB, finished in SQLite, must equal evalci over
+the same rows to the digit: make test-pushdown, or run.py EXTENSION DUCKDB.
+
+Every engine makes the three million rows of rows.sql itself.  The counting
+queries run there as they are in sql/pushdown, their CSV is imported by the real
+sqlite3 shell, and what finish.sql's views give is compared with what
+leaderboard.sql and compare.sql give over the rows, value by value and type by
+type.  The methods that those views do not use are compared likewise.
+"""
+import contextlib
+import glob
+import os
+import pathlib
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).parent.parent.parent
+HERE = ROOT / "tests/pushdown"
+COUNTS = ["models", "tasks", "items", "pairs"]
+PARTITIONS = 4
+TABLE = ("CREATE TABLE answers(model TEXT NOT NULL, task TEXT NOT NULL, item BIGINT NOT NULL,"
+         " attempt INTEGER NOT NULL, correct INTEGER, score DOUBLE PRECISION, error TEXT)")
+
+# What results is, of all answers, and what the leaderboard must then say its
+# method is: one of them asks questions again, the other does not.
+STAGES = {
+    "a sample, asked once": ("SELECT * FROM answers WHERE attempt = 1 AND item % 50 = 1", "bayes"),
+    "all": ("SELECT * FROM answers", "clustered by item"),
+}
+
+# Methods that the views do not use: (over the rows, over the counts).
+PAIR = "'a-small', 'Ångström 7b'"
+METHODS = {
+    "one model": (
+        """SELECT model, hdi_ci(correct), wilson_ci(correct, 0.9), cp_ci(correct), clt_ci(correct),
+                  clustered_clt_ci(correct, task)
+           FROM results GROUP BY model ORDER BY model""",
+        """SELECT model, hdi_ci_counts(m.k, m.n), wilson_ci_counts(m.k, m.n, 0.9), cp_ci_counts(m.k, m.n),
+                  clt_ci_counts(m.k, m.n), clustered_clt_ci_counts(t.k, t.n)
+           FROM model_counts AS m JOIN task_counts AS t USING (model) GROUP BY model ORDER BY model"""),
+    "different questions": (
+        f"""WITH pair(a, b) AS (VALUES ({PAIR})),
+                 y(a, b) AS (SELECT CASE WHEN model = a THEN correct END, CASE WHEN model = b THEN correct END
+                             FROM results, pair)
+            SELECT prob_better(a, b), diff_ci(a, b), odds_ratio_ci(a, b), fisher_or_ci(a, b), diff_clt_ci(a, b)
+            FROM y""",
+        f"""WITH pair(a, b) AS (VALUES ({PAIR}))
+            SELECT prob_better_counts(a.k, a.n, b.k, b.n), diff_ci_counts(a.k, a.n, b.k, b.n),
+                   odds_ratio_ci_counts(a.k, a.n, b.k, b.n), fisher_or_ci_counts(a.k, a.n, b.k, b.n),
+                   diff_clt_ci_counts(a.k, a.n, b.k, b.n)
+            FROM pair JOIN model_counts AS a ON a.model = pair.a JOIN model_counts AS b ON b.model = pair.b"""),
+    "the same questions": (
+        f"""WITH pair(a, b) AS (VALUES ({PAIR}))
+            SELECT paired_diff_clt_ci(a.correct, b.correct)
+            FROM pair JOIN results AS a ON a.model = pair.a
+            JOIN results AS b ON b.model = pair.b
+                 AND b.task = a.task AND b.item = a.item AND b.attempt = a.attempt""",
+        f"""SELECT paired_diff_clt_ci_counts(both, only_a, only_b, neither)
+            FROM pair_counts WHERE (model_a, model_b) = ({PAIR})"""),
+}
+
+passed = failed = 0
+
+
+def check(what, ok, why=""):
+    global passed, failed
+    passed, failed = passed + bool(ok), failed + (not ok)
+    if not ok:
+        print(f"FAILED {what}{why and ': ' + why}", flush=True)
+
+
+def run(command, **how):
+    """Its standard output; an error carries what it said."""
+    done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **how)
+    if done.returncode:
+        raise RuntimeError(f"{command[0]} ended with status {done.returncode}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def timed(call, *args):
+    start = time.perf_counter()
+    return call(*args), time.perf_counter() - start
+
+
+class Postgres:
+    """A private server, on a socket of its own and on no port."""
+    name = "PostgreSQL"
+
+    def __init__(self, scratch):
+        self.home = scratch / "postgres"
+        self.home.mkdir(mode=0o700)
+        self.data = str(self.home / "data")
+        # The newest of the versions that Debian keeps side by side, off the PATH.
+        homes = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: int(path.split("/")[4]))
+        self.bin = homes[-1] if homes else os.path.dirname(shutil.which("initdb") or "/initdb is not installed")
+        # The server refuses to run as root.
+        self.user = ["runuser", "-u", "postgres", "--"] if os.getuid() == 0 else []
+        if self.user:
+            shutil.chown(self.home, "postgres")
+
+    def admin(self, program, *args):
+        # pg_ctl leaves a server behind, which must not hold this program's pipes.
+        log = self.home / "log"
+        done = subprocess.run([*self.user, f"{self.bin}/{program}", "-D", self.data, *args], cwd="/",
+                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        if done.returncode:
+            raise RuntimeError(f"{program} {' '.join(args)} ended with status {done.returncode}\n"
+                               + (log.read_text() if log.exists() else ""))
+
+    def __enter__(self):
+        # A language's collation, not C: a warehouse need not order models as SQLite does.
+        self.admin("initdb", "--auth=trust", "--username=postgres", "--no-sync", "--encoding=UTF8",
+                   "--locale=C.UTF-8", "--locale-provider=icu", "--icu-locale=en-US")
+        settings = {
+            "listen_addresses": "", "unix_socket_directories": self.home,
+            "fsync": "off", "wal_level": "minimal", "max_wal_senders": 0, "max_wal_size": "4GB",
+            "shared_buffers": "256MB", "work_mem": "128MB",
+            "max_parallel_workers_per_gather": 2, "parallel_setup_cost": 0, "parallel_tuple_cost": 0,
+            "enable_partitionwise_aggregate": "on", "enable_partitionwise_join": "on",
+        }
+        options = " ".join(f"-c {name}='{value}'" for name, value in settings.items())
+        try:
+            self.admin("pg_ctl", "-w", "-l", str(self.home / "log"), "-o", options, "start")
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        with contextlib.suppress(RuntimeError):
+            self.admin("pg_ctl", "-w", "-m", "immediate", "stop")
+
+    def psql(self, *args, **how):
+        return run(["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-h", str(self.home), "-U", "postgres", "-d", "postgres",
+                    *args], **how)
+
+    def load(self):
+        partitions = "".join(f"CREATE TABLE answers_{i} PARTITION OF answers "
+                             f"FOR VALUES WITH (MODULUS {PARTITIONS}, REMAINDER {i});" for i in range(PARTITIONS))
+        self.psql("-c", TABLE + " PARTITION BY HASH (item);" + partitions)
+        self.psql("-f", str(HERE / "rows.sql"))
+        self.psql("-c", "ANALYZE answers")
+        self.version = self.psql("-A", "-t", "-c", "SHOW server_version").split()[0]
+
+    def execute(self, statements):
+        self.psql("-c", statements)
+
+    def count(self, query):
+        return self.psql("--csv", "-f", str(query))
+
+    def plan(self, query):
+        return self.psql("-A", "-t", "-c", "EXPLAIN " + query.read_text())
+
+
+class Duck:
+    name = "DuckDB"
+
+    def __init__(self, scratch, library):
+        self.command = ["node", str(HERE / "duckdb.mjs"), os.path.abspath(library), str(scratch / "rows.duckdb")]
+
+    def load(self):
+        self.execute(TABLE)
+        self.execute((HERE / "rows.sql").read_text())
+        self.version = self.execute("SELECT version() AS version").split()[1]
+
+    def execute(self, statements):
+        return run(self.command, input=statements)
+
+    def count(self, query):
+        return self.execute(query.read_text())
+
+
+class Lite:
+    """SQLite as the warehouse: an ordinary table, as an import makes it."""
+    name = "SQLite"
+    version = sqlite3.sqlite_version
+
+    def __init__(self, scratch):
+        self.database = str(scratch / "heap.db")
+
+    def count(self, query):
+        return run(["sqlite3", "-csv", "-header", self.database], input=query.read_text())
+
+
+def connect(database, extension):
+    db = sqlite3.connect(database)
+    db.enable_load_extension(True)
+    db.load_extension(extension)
+    return db
+
+
+def answers_of(db, which):
+    """What a user sees: the two views' rows and the other methods', by name."""
+    found = {view: db.execute(f"SELECT * FROM {view}") for view in ("leaderboard", "compare")}
+    found.update((name, db.execute(queries[which])) for name, queries in METHODS.items())
+    return {name: ([column[0] for column in rows.description] if name in ("leaderboard", "compare") else None,
+                   rows.fetchall()) for name, rows in found.items()}
+
+
+def finish(extension, counts, folder):
+    """Imports the counts with the shell, as finish.sql says, and opens the database."""
+    folder.mkdir(exist_ok=True)
+    database = str(folder / "counts.db")
+    for name, text in counts.items():
+        (folder / f"{name}.csv").write_text(text)
+    imports = [f".import --csv --skip 1 {folder}/{name}.csv {name[:-1]}_counts" for name in counts]
+    run(["sqlite3", "-bail", database, f".load {extension}", ".read sql/pushdown/finish.sql", *imports], cwd=ROOT)
+    return connect(database, extension)
+
+
+def differences(wanted, got):
+    columns = [f"columns {got[0]} instead of {wanted[0]}"] if wanted[0] != got[0] else []
+    lines = [f"{g!r} instead of {w!r}" for w, g in zip(wanted[1], got[1]) if repr(w) != repr(g)]
+    missing = [f"{len(got[1])} rows instead of {len(wanted[1])}"] if len(wanted[1]) != len(got[1]) else []
+    return "; ".join((columns + missing + lines)[:3])
+
+
+def refusals(extension, scratch):
+    """What the import must not take: results that are not 0 or 1, and the same counts again."""
+    def said_of(rows, folder, times):
+        table = "CREATE TABLE results(model, correct); INSERT INTO results VALUES " + rows + ";"
+        counts = run(["sqlite3", "-csv", "-header", ":memory:"],
+                     input=table + (ROOT / "sql/pushdown/models.sql").read_text())
+        try:
+            for _ in range(times):
+                finish(extension, {"models": counts}, scratch / folder)
+        except RuntimeError as error:
+            return str(error)
+        return "nothing"
+
+    for what, rows, times, wanted in (("good counts", "('m', 1), ('m', NULL)", 1, "nothing"),
+                                      ("a result of 2", "('m', 1), ('m', 2)", 1, "a result must be 0 or 1"),
+                                      ("counts imported twice", "('m', 1), ('m', 0)", 2, "UNIQUE")):
+        said = said_of(rows, what.replace(" ", "-"), times)
+        check(f"what is said of {what}", wanted in said, said)
+
+
+def compare_engines(rows, engines, extension, scratch):
+    for stage, (definition, method) in STAGES.items():
+        view = f"DROP VIEW IF EXISTS results; CREATE VIEW results AS {definition};"
+        rows.executescript(view)
+        wanted, seconds = timed(answers_of, rows, 0)
+        (size,) = rows.execute("SELECT count(*) FROM results").fetchone()
+        print(f"{stage}: {size:,} rows, {seconds:.1f} s over the rows", flush=True)
+        # That there is something to compare, and that it is what the stage is for.
+        check(f"{stage}: six models", len(wanted["leaderboard"][1]) == 6)
+        check(f"{stage}: ten pairs", len(wanted["compare"][1]) == 10)
+        check(f"{stage}: the best model's method", wanted["leaderboard"][1][0][8] == method)
+        for engine in engines:
+            if isinstance(engine, Lite):
+                if stage == "all":
+                    continue
+                rows.execute("ATTACH ? AS heap", (engine.database,))
+                rows.execute("CREATE TABLE heap.results AS SELECT * FROM main.results")
+                rows.commit()
+                rows.execute("DETACH heap")
+            else:
+                engine.execute(view)
+            counts, spent = {}, []
+            for name in COUNTS:
+                query = ROOT / f"sql/pushdown/{name}.sql"
+                counts[name], seconds = timed(engine.count, query)
+                spent.append(f"{name} {seconds:.1f}")
+                if isinstance(engine, Postgres) and stage == "all":
+                    plan = engine.plan(query)
+                    check(f"{name}.sql is counted in parallel", "Gather" in plan and "Parallel" in plan, plan)
+            folder = scratch / f"{engine.name} {stage}".replace(" ", "-")
+            got, seconds = timed(lambda: answers_of(finish(extension, counts, folder), 1))
+            print(f"  {engine.name} {engine.version}: {', '.join(spent)}, finish {seconds:.1f} s; "
+                  f"{sum(map(len, counts.values())):,} bytes of counts", flush=True)
+            for what in wanted:
+                difference = differences(wanted[what], got[what])
+                check(f"{engine.name}, {stage}, {what}", not difference, difference)
+
+
+def main(extension, library):
+    extension = os.path.abspath(extension).rsplit(".", 1)[0]
+    # So that the server stops when this program is told to.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    with tempfile.TemporaryDirectory() as made, contextlib.ExitStack() as stack:
+        scratch = pathlib.Path(made)
+        scratch.chmod(0o711)
+        rows = connect(str(scratch / "rows.db"), extension)
+        rows.executescript((ROOT / "sql/schema.sql").read_text() + "ALTER TABLE results RENAME TO answers;"
+                           + "PRAGMA journal_mode = off;" + (HERE / "rows.sql").read_text())
+        rows.executescript("CREATE VIEW results AS SELECT * FROM answers;" + (ROOT / "sql/leaderboard.sql").read_text()
+                           + (ROOT / "sql/compare.sql").read_text())
+        engines = [Lite(scratch)]
+        for start in (lambda: stack.enter_context(Postgres(scratch)), lambda: Duck(scratch, library)):
+            try:
+                engine = start()
+                engine.load()
+                engines.append(engine)
+            except (OSError, LookupError, RuntimeError) as error:
+                check("an engine to count in", False, str(error))
+        compare_engines(rows, engines, extension, scratch)
+        refusals(extension, scratch)
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(failed > 0)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
