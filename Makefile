@@ -38,7 +38,7 @@ GSL       = $(shell for a in "$$($(CC) -print-file-name=libgsl.a)" "$$(gsl-confi
 # What each of the self-installing targets needs, as Debian names it.
 BUILD_NEEDS     := libc6-dev libgsl-dev libsqlite3-dev
 DEMO_NEEDS      := $(BUILD_NEEDS) sqlite3
-TEST_NEEDS      := $(DEMO_NEEDS) libmd-dev binutils python3 locales
+TEST_NEEDS      := $(DEMO_NEEDS) libmd-dev binutils python3 python3-yaml locales
 # Node and Java only where the machine has none: those in use need not be Debian's.
 CLIENT_NEEDS     = $(DEMO_NEEDS) python3 sqlite-utils libsqliteodbc unixodbc libxerial-sqlite-jdbc-java r-cran-rsqlite g++ \
                    $(if $(shell command -v npm),,nodejs npm libnode-dev) $(if $(shell command -v javac),,default-jdk-headless)
