@@ -105,13 +105,15 @@ class Postgres:
             shutil.chown(self.home, "postgres")
 
     def admin(self, program, *args):
-        # pg_ctl leaves a server behind, which must not hold this program's pipes.
+        # Into a file, because pg_ctl leaves a server behind that would hold a pipe open.
         log = self.home / "log"
-        done = subprocess.run([*self.user, f"{self.bin}/{program}", "-D", self.data, *args], cwd="/",
-                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        if done.returncode:
-            raise RuntimeError(f"{program} {' '.join(args)} ended with status {done.returncode}\n"
-                               + (log.read_text() if log.exists() else ""))
+        with open(self.home / "said", "w+") as said:
+            done = subprocess.run([*self.user, f"{self.bin}/{program}", "-D", self.data, *args], cwd="/",
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said)
+            said.seek(0)
+            if done.returncode:
+                raise RuntimeError(f"{program} ended with status {done.returncode}: {said.read()}"
+                                   + (log.read_text() if log.exists() else ""))
 
     def __enter__(self):
         # A language's collation, not C: a warehouse need not order models as SQLite does.
