@@ -13,7 +13,7 @@ CREATE TABLE IF NOT EXISTS results(
   correct INTEGER,                    -- 1 right, 0 wrong, NULL not known: the run errored
   score   REAL,                       -- the tool's own score, where it has one
   error   TEXT,                       -- why correct is NULL
-  PRIMARY KEY (model, task, item, attempt),
+  PRIMARY KEY (task, item, attempt, model), -- in this order, so that pairing models is a look-up
   CHECK (model <> ''),
   CHECK (typeof(attempt) = 'integer'),
   CHECK (typeof(correct) IN ('integer', 'null') AND correct IN (0, 1)),

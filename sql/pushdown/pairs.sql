@@ -2,9 +2,6 @@
 -- for paired_diff_ci_counts and its like.
 -- Standard SQL, as models.sql.  Which model of a pair comes first depends on the
 -- warehouse's collation; finish.sql puts them in SQLite's order.
--- On SQLite it wants an ordinary table: for one WITHOUT ROWID, as schema.sql's,
--- SQLite makes no index of its own and joins all rows with all; compare.sql is
--- for that.
 SELECT a.model                                                       AS model_a,
        b.model                                                       AS model_b,
        count(CASE WHEN a.correct = 1 AND b.correct = 1 THEN 1 END)   AS both,
