@@ -71,7 +71,7 @@ static ev_interval of_clusters(const method *m, char *text, const ev_options *op
   if (strcmp(m->name, "clustered") == 0)
     ev_clustered(clusters, count, options, (ev_host){NULL, NULL}, &ci);
   else
-    ci = ev_clustered_clt(clusters, count, options);
+    ev_clustered_clt(clusters, count, options, (ev_host){NULL, NULL}, &ci);
   free(clusters);
   return ci;
 }

@@ -11,9 +11,12 @@
 /* Every whole number up to here is a double: 2^53. */
 static const double MOST = 9007199254740992.0;
 
+const evalci_function *evalci_function_of(sqlite3_context *context) {
+  return sqlite3_user_data(context);
+}
+
 evalci_call evalci_call_of(sqlite3_context *context) {
-  const evalci_function *f = sqlite3_user_data(context);
-  return (evalci_call){f->name, NULL};
+  return (evalci_call){evalci_function_of(context)->name, NULL};
 }
 
 bool evalci_fail(evalci_call *call, const char *format, ...) {

@@ -12,31 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../stats/clustered.h"
 #include "surface.h"
-
-typedef ev_status solver(const ev_cluster *, size_t, const ev_options *, ev_host, ev_interval *);
-
-static ev_status clt(const ev_cluster *clusters, size_t count, const ev_options *options,
-                     ev_host host, ev_interval *ci) {
-  (void)host;
-  *ci = ev_clustered_clt(clusters, count, options);
-  return EV_DONE;
-}
-
-/* The table of functions, and their user data. */
-typedef struct function {
-  const char *name;
-  bool rows; /* over results and keys; else over k and n */
-  solver *solve;
-} function;
-
-static const function functions[] = {
-    {"clustered_ci", true, ev_clustered},
-    {"clustered_ci_counts", false, ev_clustered},
-    {"clustered_clt_ci", true, clt},
-    {"clustered_clt_ci_counts", false, clt},
-};
 
 /*
 ** The hash table: entries in the order they came, and slots with their places,
@@ -225,8 +201,9 @@ static bool read_key(sqlite3_value *value, key *k) {
 /*
 ** Steps
 */
-static const function *function_of(sqlite3_context *context) {
-  return sqlite3_user_data(context);
+/* Over results and keys; else over k and n. */
+static bool is_over_rows(const evalci_function *f) {
+  return f->kind == &evalci_over_clustered_rows;
 }
 
 /* Adds a result to its cluster `times`, 1 or -1. */
@@ -260,14 +237,14 @@ static bool add_cluster(evalci_call *call, clusters *c, sqlite3_value **argv, in
 }
 
 static void step(sqlite3_context *context, int argc, sqlite3_value **argv) {
-  const function *f = function_of(context);
+  const evalci_function *f = evalci_function_of(context);
   clusters *c = sqlite3_aggregate_context(context, sizeof *c);
   evalci_call call = {f->name, NULL};
   bool done = false;
   if (c)
     done = ((c->rows > 0 && argc == 2) ||
             evalci_same_options(&call, argc - 2, argv + 2, c->rows == 0, &c->options)) &&
-           (f->rows ? add_result : add_cluster)(&call, c, argv, 1);
+           (is_over_rows(f) ? add_result : add_cluster)(&call, c, argv, 1);
   if (done) {
     c->rows++;
   } else {
@@ -279,10 +256,10 @@ static void step(sqlite3_context *context, int argc, sqlite3_value **argv) {
 /* The row leaving the frame was checked when it came, and its entry is there. */
 static void inverse(sqlite3_context *context, int argc, sqlite3_value **argv) {
   (void)argc;
-  const function *f = function_of(context);
+  const evalci_function *f = evalci_function_of(context);
   clusters *c = sqlite3_aggregate_context(context, sizeof *c);
   evalci_call call = {f->name, NULL};
-  if (c && (f->rows ? add_result : add_cluster)(&call, c, argv, -1)) {
+  if (c && (is_over_rows(f) ? add_result : add_cluster)(&call, c, argv, -1)) {
     c->rows--;
     sweep(c);
   } else {
@@ -313,7 +290,7 @@ static size_t list(const clusters *c, bool rows, ev_cluster *out) {
 }
 
 static void value(sqlite3_context *context) {
-  const function *f = function_of(context);
+  const evalci_function *f = evalci_function_of(context);
   const clusters *c = sqlite3_aggregate_context(context, 0);
   if (!c || c->failed || c->count == c->dead) return;
   ev_cluster *listed = sqlite3_malloc64((sqlite3_uint64)c->count * sizeof *listed);
@@ -323,8 +300,8 @@ static void value(sqlite3_context *context) {
   }
   ev_interval ci;
   evalci_call call = {f->name, NULL};
-  ev_status status =
-      f->solve(listed, list(c, f->rows, listed), &c->options, (ev_host){interrupted, context}, &ci);
+  ev_status status = f->clustered(listed, list(c, is_over_rows(f), listed), &c->options,
+                                  (ev_host){interrupted, context}, &ci);
   sqlite3_free(listed);
   switch (status) {
   case EV_DONE:
@@ -350,12 +327,7 @@ static void final(sqlite3_context *context) {
   free_clusters(c);
 }
 
-int evalci_register_clustered(sqlite3 *db) {
-  int rc = SQLITE_OK;
-  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
-    for (int arity = 2; arity <= 3 && rc == SQLITE_OK; arity++)
-      rc = sqlite3_create_window_function(db, functions[i].name, arity,
-                                          EVALCI_FLAGS | SQLITE_RESULT_SUBTYPE,
-                                          (void *)&functions[i], step, final, value, inverse, NULL);
-  return rc;
-}
+const evalci_kind evalci_over_clustered_rows = {
+    .step = step, .final = final, .value = value, .inverse = inverse};
+const evalci_kind evalci_over_clusters = {
+    .step = step, .final = final, .value = value, .inverse = inverse};

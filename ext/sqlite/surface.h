@@ -12,6 +12,7 @@
 
 #include <sqlite3ext.h>
 
+#include "../stats/clustered.h"
 #include "../stats/model.h"
 
 #ifndef SQLITE_CORE
@@ -27,22 +28,28 @@ typedef struct evalci_shape {
   int cells[4]; /* which cell each is: 0 both, 1 only the first, 2 only the second, 3 none */
 } evalci_shape;
 
-/* One method: an aggregate that is also a window function, and its twin over
-** counts.  Each row of the table of methods is the user data of both. */
-typedef struct evalci_method {
-  const char *name, *counts_name;
-  const evalci_shape *shape;
-  int options;                 /* how many may follow: 0, or 1 for level, or 3 for level, a, b */
-  ev_model *model;             /* what it computes: an interval, */
-  ev_probability *probability; /* or this */
-} evalci_method;
+/* How SQLite runs a function: once a call; or a row at a time, the rows of a
+** frame coming and going. */
+typedef struct evalci_kind {
+  void (*scalar)(sqlite3_context *, int, sqlite3_value **);
+  void (*step)(sqlite3_context *, int, sqlite3_value **);
+  void (*final)(sqlite3_context *);
+  void (*value)(sqlite3_context *);
+  void (*inverse)(sqlite3_context *, int, sqlite3_value **);
+} evalci_kind;
 
-/* One plain function, and its user data. */
+/* One SQL function: a row of the table in evalci.c, and its own user data. */
 typedef struct evalci_function {
   const char *name;
-  unsigned arities; /* bit i is set when it takes i arguments */
-  void (*scalar)(sqlite3_context *, int, sqlite3_value **);
+  const evalci_kind *kind;
+  int arguments, options;      /* how many it takes, and how many may follow */
+  const evalci_shape *shape;   /* of its counts, where it is a method over counts */
+  ev_model *model;             /* what such a method computes: an interval, */
+  ev_probability *probability; /* or this */
+  ev_cluster_model *clustered; /* what one over clusters computes */
 } evalci_function;
+
+const evalci_function *evalci_function_of(sqlite3_context *context);
 
 /*
 ** args.c: reading arguments.  A reader returns false after leaving a message
@@ -53,7 +60,7 @@ typedef struct evalci_call {
   char *message;    /* sqlite3_malloc'ed; NULL after a failure means no memory */
 } evalci_call;
 
-/* The call of a plain function. */
+/* The call of the function that runs. */
 evalci_call evalci_call_of(sqlite3_context *context);
 bool evalci_fail(evalci_call *call, const char *format, ...);
 void evalci_report(sqlite3_context *context, evalci_call *call);
@@ -94,15 +101,16 @@ bool evalci_same_options(evalci_call *call, int argc, sqlite3_value **argv, bool
                          ev_options *options);
 
 /*
-** tally.c: 0/1 rows to counts to an interval or a probability.
+** tally.c: 0/1 rows to counts, or counts as given, to an interval or a
+** probability.
 */
 extern const evalci_shape evalci_k_n;
-int evalci_register_methods(sqlite3 *db);
+extern const evalci_kind evalci_over_rows, evalci_over_counts;
 
 /*
-** clustered.c: rows to clusters to an interval.
+** clustered.c: rows to clusters, or clusters as given, to an interval.
 */
-int evalci_register_clustered(sqlite3 *db);
+extern const evalci_kind evalci_over_clustered_rows, evalci_over_clusters;
 
 /* SQLite 3.45; older hosts mask flags they do not know. */
 #ifndef SQLITE_RESULT_SUBTYPE

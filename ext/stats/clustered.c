@@ -418,7 +418,9 @@ ev_status ev_clustered(const ev_cluster *clusters, size_t count, const ev_option
   return status;
 }
 
-ev_interval ev_clustered_clt(const ev_cluster *clusters, size_t count, const ev_options *options) {
+ev_status ev_clustered_clt(const ev_cluster *clusters, size_t count, const ev_options *options,
+                           ev_host host, ev_interval *ci) {
+  (void)host;
   double right = 0, all = 0, square = 0;
   for (size_t i = 0; i < count; i++) {
     right += clusters[i].k * clusters[i].times;
@@ -428,5 +430,6 @@ ev_interval ev_clustered_clt(const ev_cluster *clusters, size_t count, const ev_
   for (size_t i = 0; i < count; i++)
     square += clusters[i].times * gsl_pow_2(clusters[i].k - clusters[i].n * mean);
   double half = gsl_cdf_ugaussian_Qinv(ev_tail(options)) * sqrt(square) / all;
-  return (ev_interval){mean - half, mean + half};
+  *ci = (ev_interval){mean - half, mean + half};
+  return EV_DONE;
 }

@@ -23,12 +23,14 @@ typedef struct ev_host {
 /* Too large: where rounding of the likelihood is no longer small beside 1. */
 typedef enum ev_status { EV_DONE, EV_NO_MEMORY, EV_STOPPED, EV_TOO_LARGE } ev_status;
 
-/* Credible interval of theta in the Beta-binomial hierarchy.  The order of the
-** clusters changes no digit. */
-ev_status ev_clustered(const ev_cluster *clusters, size_t count, const ev_options *options,
-                       ev_host host, ev_interval *ci);
+/* A model from clusters, whose order changes no digit. */
+typedef ev_status ev_cluster_model(const ev_cluster *clusters, size_t count,
+                                   const ev_options *options, ev_host host, ev_interval *ci);
+
+/* Credible interval of theta in the Beta-binomial hierarchy. */
+ev_cluster_model ev_clustered;
 
 /* Miller's clustered standard error, for comparison. */
-ev_interval ev_clustered_clt(const ev_cluster *clusters, size_t count, const ev_options *options);
+ev_cluster_model ev_clustered_clt;
 
 #endif
