@@ -85,6 +85,8 @@ static const evalci_function functions[] = {
     {"ci_width", SCALAR(evalci_width), .arguments = 1},
     {"ci_text", SCALAR(evalci_text), .arguments = 1, .options = 1},
     {"ci_bar", SCALAR(evalci_bar), .arguments = 1, .options = 2},
+    {"forest_svg", &evalci_over_marks, 3, 0, .picture = &evalci_forest},
+    {"heatmap_svg", &evalci_over_marks, 3, 0, .picture = &evalci_heatmap},
     {"evalci_version", SCALAR(version), .arguments = 0},
 };
 

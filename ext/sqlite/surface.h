@@ -47,6 +47,7 @@ typedef struct evalci_function {
   ev_model *model;             /* what such a method computes: an interval, */
   ev_probability *probability; /* or this */
   ev_cluster_model *clustered; /* what one over clusters computes */
+  const struct evalci_picture *picture;
 } evalci_function;
 
 const evalci_function *evalci_function_of(sqlite3_context *context);
@@ -140,6 +141,12 @@ void evalci_width(sqlite3_context *, int, sqlite3_value **);
 */
 void evalci_text(sqlite3_context *, int, sqlite3_value **);
 void evalci_bar(sqlite3_context *, int, sqlite3_value **);
+
+/*
+** picture.c: rows to an SVG document.
+*/
+extern const evalci_kind evalci_over_marks;
+extern const struct evalci_picture evalci_forest, evalci_heatmap;
 
 /*
 ** ci_methods.c: the table-valued function ci_methods(k, n [, level]).

@@ -50,6 +50,10 @@ SELECT bayes_ci_counts(18, 20), bayes_ci_counts(18, 20, 0.9), bayes_ci_counts(18
        ci_bar('[0.1,0.7]'), ci_bar('[0.1,0.7]', 0.5), ci_bar('[0.1,0.7]', 0.5, 12),
        evalci_version();
 
+-- Pictures in parts, since not every client gives a long text whole.
+SELECT length(forest), substr(forest, -280), length(heatmap), substr(heatmap, -280)
+FROM (SELECT forest_svg(model, accuracy, ci) AS forest, heatmap_svg(model, 'accuracy', accuracy) AS heatmap FROM (SELECT * FROM leaderboard ORDER BY model));
+
 SELECT * FROM ci_methods(18, 20) UNION ALL SELECT * FROM ci_methods(18, 20, 0.9);
 
 SELECT item, bayes_ci(correct) OVER last AS ci, ci_width(clustered_ci(correct, task) OVER last) AS width

@@ -1,0 +1,140 @@
+/*
+** heatmap_svg: a matrix of probabilities, rows and columns in the order in which
+** they first come.
+*/
+#include <math.h>
+#include <string.h>
+
+#include "svg.h"
+
+enum { MOST_NAMES = 200 };
+
+/* All in pixels but the labels' widths, which are in ems of 13. */
+static const double EM = 13, MOST_LABEL = 18, ACROSS = 48, DOWN = 30, GAP = 10;
+
+/* The different labels of an axis. */
+typedef struct names {
+  int count;
+  const char *name[MOST_NAMES];
+} names;
+
+/* Which one a label is; new ones are added, but for one too many: -1. */
+static int index_of(names *n, const char *label) {
+  for (int i = 0; i < n->count; i++)
+    if (strcmp(n->name[i], label) == 0) return i;
+  if (n->count == MOST_NAMES) return -1;
+  n->name[n->count] = label;
+  return n->count++;
+}
+
+static double width_of(const names *n) {
+  double width = 2;
+  for (int i = 0; i < n->count; i++)
+    width = fmax(width, evalci_label_width(n->name[i], MOST_LABEL));
+  return EM * width;
+}
+
+/* From orange at 0 by nearly white at a half to blue at 1. */
+static unsigned colour_of(double p) {
+  static const int middle[] = {242, 242, 240}, low[] = {179, 89, 0}, high[] = {31, 95, 168};
+  const int *end = p < 0.5 ? low : high;
+  unsigned colour = 0;
+  for (int i = 0; i < 3; i++)
+    colour = colour << 8 | (unsigned)lround(middle[i] + fabs(2 * p - 1) * (end[i] - middle[i]));
+  return colour;
+}
+
+/* In per cent, but never 0 or 100 for what is neither. */
+static void append_percent(sqlite3_str *out, double p) {
+  if (p > 0 && p < 0.005)
+    sqlite3_str_appendall(out, "&lt;1");
+  else if (p >= 0.995 && p < 1)
+    sqlite3_str_appendall(out, "&gt;99");
+  else
+    sqlite3_str_appendf(out, "%.0f", 100 * p);
+}
+
+static void draw_cell(sqlite3_str *out, double p, double x, double y) {
+  sqlite3_str_appendf(out,
+                      "<rect class=\"empty\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"",
+                      x, y, ACROSS - 2, DOWN - 2);
+  if (isnan(p)) {
+    sqlite3_str_appendall(out, "/>\n");
+    return;
+  }
+  char number[EVALCI_NUMBER_SIZE];
+  number[evalci_write_number(p, number)] = 0;
+  sqlite3_str_appendf(
+      out,
+      " style=\"fill:#%06x\"><title>%s</title></rect>"
+      "<text class=\"cell\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\" fill=\"%s\">",
+      colour_of(p), number, x + ACROSS / 2 - 1, y + DOWN / 2 + 3,
+      fabs(2 * p - 1) > 0.85 ? "#fff" : "#1b1f24");
+  append_percent(out, p);
+  sqlite3_str_appendall(out, "</text>\n");
+}
+
+static void draw_names(sqlite3_str *out, const names *rows, const names *columns, double left,
+                       double top) {
+  for (int i = 0; i < rows->count; i++) {
+    sqlite3_str_appendf(out, "<text class=\"ink\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">",
+                        left - GAP, top + DOWN * i + DOWN / 2 + 3.5);
+    evalci_append_label(out, rows->name[i], MOST_LABEL);
+    sqlite3_str_appendall(out, "</text>\n");
+  }
+  for (int i = 0; i < columns->count; i++) {
+    double x = left + ACROSS * (i + 0.5), y = top - GAP;
+    sqlite3_str_appendf(
+        out, "<text class=\"ink\" x=\"%.1f\" y=\"%.1f\" transform=\"rotate(-45 %.1f %.1f)\">", x, y,
+        x, y);
+    evalci_append_label(out, columns->name[i], MOST_LABEL);
+    sqlite3_str_appendall(out, "</text>\n");
+  }
+}
+
+/* The number in each cell; NAN where there is none.  NULL after leaving a
+** message, or when there is no memory. */
+static double *matrix_of(evalci_call *call, const evalci_mark *marks, int count, names *rows,
+                         names *columns) {
+  for (int i = 0; i < count; i++)
+    if (index_of(rows, marks[i].labels[0]) < 0 || index_of(columns, marks[i].labels[1]) < 0) {
+      evalci_fail(call,
+                  "at most %d rows and as many columns can be drawn; "
+                  "draw fewer, with WHERE",
+                  MOST_NAMES);
+      return NULL;
+    }
+  int size = rows->count * columns->count;
+  double *cells = sqlite3_malloc64((sqlite3_uint64)size * sizeof *cells);
+  for (int i = 0; cells && i < size; i++) cells[i] = NAN;
+  for (int i = 0; cells && i < count; i++) {
+    const char *row = marks[i].labels[0], *column = marks[i].labels[1];
+    double *cell = &cells[index_of(rows, row) * columns->count + index_of(columns, column)];
+    if (!isnan(*cell)) {
+      evalci_fail(call,
+                  "two values for one cell, the row '%.40s' and the column '%.40s'; "
+                  "group by both",
+                  row, column);
+      sqlite3_free(cells);
+      return NULL;
+    }
+    *cell = marks[i].numbers[0];
+  }
+  return cells;
+}
+
+bool evalci_draw_heatmap(evalci_call *call, const evalci_mark *marks, int count, sqlite3_str *out) {
+  names rows = {0}, columns = {0};
+  double *cells = matrix_of(call, marks, count, &rows, &columns);
+  if (!cells) return false;
+  double slant = sqrt(0.5) * (width_of(&columns) + EM), left = GAP + width_of(&rows) + GAP;
+  double top = GAP + slant + GAP, right = left + ACROSS * columns.count;
+  evalci_open_svg(out, fmax(right, right - ACROSS / 2 + slant) + GAP, top + DOWN * rows.count + GAP,
+                  "Probabilities");
+  draw_names(out, &rows, &columns, left, top);
+  for (int i = 0; i < rows.count * columns.count; i++)
+    draw_cell(out, cells[i], left + ACROSS * (i % columns.count), top + DOWN * (i / columns.count));
+  evalci_close_svg(out);
+  sqlite3_free(cells);
+  return true;
+}

@@ -1,0 +1,157 @@
+/*
+** What the pictures share: labels that are anybody's text, and the frame of a
+** document that stands alone as a file and inside a page alike.
+*/
+#include <string.h>
+
+#include "svg.h"
+
+enum { MOST_CHARACTERS = 300 };
+static const char REPLACEMENT[] = "\xEF\xBF\xBD", ELLIPSIS[] = "\xE2\x80\xA6";
+
+/* One character of text that ends at `end`: its code point and its length, or
+** -1 and 1 where it is not UTF-8. */
+typedef struct character {
+  long code;
+  int size;
+} character;
+
+static character character_at(const char *text, const char *end) {
+  const unsigned char *c = (const unsigned char *)text;
+  int size = c[0] < 0x80 ? 1 : c[0] >= 0xF0 ? 4 : c[0] >= 0xE0 ? 3 : 2;
+  if (size == 1) return (character){c[0], 1};
+  static const unsigned char first[] = {0, 0, 0x1F, 0x0F, 0x07};
+  static const long least[] = {0, 0, 0x80, 0x800, 0x10000};
+  long code = c[0] & first[size];
+  if (c[0] < 0xC0 || c[0] > 0xF7 || end - text < size) return (character){-1, 1};
+  for (int i = 1; i < size; i++) {
+    if ((c[i] & 0xC0) != 0x80) return (character){-1, 1};
+    code = code << 6 | (c[i] & 0x3F);
+  }
+  if (code < least[size] || code > 0x10FFFF) return (character){-1, 1};
+  return (character){code, size};
+}
+
+/* What XML has no way to write. */
+static bool is_forbidden(long code) {
+  return code < 0x20 || (code >= 0x7F && code < 0xA0) || (code >= 0xD800 && code < 0xE000) ||
+         (code & 0xFFFE) == 0xFFFE;
+}
+
+char *evalci_label(sqlite3_value *value) {
+  const char *text = (const char *)sqlite3_value_text(value);
+  int bytes = text ? sqlite3_value_bytes(value) : 0;
+  if (!text && sqlite3_value_type(value) != SQLITE_NULL) return NULL;
+  /* A character takes at most four bytes, and a byte may become three. */
+  char *label = sqlite3_malloc(4 * MOST_CHARACTERS + (int)sizeof ELLIPSIS), *out = label;
+  if (!label) return NULL;
+  const char *c = text, *end = text + bytes;
+  for (int i = 0; i < MOST_CHARACTERS && c < end; i++) {
+    character here = character_at(c, end);
+    bool bad = is_forbidden(here.code);
+    size_t size = bad ? strlen(REPLACEMENT) : (size_t)here.size;
+    memcpy(out, bad ? REPLACEMENT : c, size);
+    out += size;
+    c += here.size;
+  }
+  strcpy(out, c < end ? ELLIPSIS : "");
+  return label;
+}
+
+/* Of one character, in ems: of the common sans-serif fonts, the widest. */
+static double width_of(long code) {
+  static const char narrow[] = "!'(),-./:;I[]fijlrt`{|} ", wide[] = "%@MWmw";
+  if (code < 0x80) {
+    if (strchr(narrow, (int)code)) return 0.42;
+    if (strchr(wide, (int)code)) return 1.02;
+    return code >= 'A' && code <= 'Z' ? 0.8 : 0.64;
+  }
+  /* Joiners and the marks that combine take no room; what follows Latin, Greek
+  ** and Cyrillic may be as wide as it is high, and an emoji wider. */
+  if ((code >= 0x300 && code < 0x370) || (code >= 0x200B && code < 0x2010) ||
+      (code >= 0xFE00 && code < 0xFE10))
+    return 0;
+  return code < 0x590 ? 0.85 : code < 0x1F000 ? 1.1 : 1.4;
+}
+
+/* How many bytes of the label fit in `most` ems, and how wide they are. */
+static size_t fitting(const char *label, double most, double *width) {
+  const char *c = label, *end = label + strlen(label);
+  *width = 0;
+  while (c < end) {
+    character here = character_at(c, end);
+    double more = width_of(here.code);
+    if (*width + more > most) break;
+    *width += more;
+    c += here.size;
+  }
+  return (size_t)(c - label);
+}
+
+double evalci_label_width(const char *label, double most) {
+  double width;
+  return label[fitting(label, most, &width)] ? most : width;
+}
+
+static void append_escaped(sqlite3_str *out, const char *text, size_t size) {
+  for (size_t i = 0; i < size; i++) switch (text[i]) {
+    case '<':
+      sqlite3_str_appendall(out, "&lt;");
+      break;
+    case '>':
+      sqlite3_str_appendall(out, "&gt;");
+      break;
+    case '&':
+      sqlite3_str_appendall(out, "&amp;");
+      break;
+    case '"':
+      sqlite3_str_appendall(out, "&quot;");
+      break;
+    case '\'':
+      sqlite3_str_appendall(out, "&#39;");
+      break;
+    default:
+      sqlite3_str_append(out, &text[i], 1);
+    }
+}
+
+void evalci_append_label(sqlite3_str *out, const char *label, double most) {
+  double width;
+  size_t size = fitting(label, most, &width);
+  if (!label[size]) {
+    append_escaped(out, label, size);
+    return;
+  }
+  sqlite3_str_appendall(out, "<title>");
+  append_escaped(out, label, strlen(label));
+  sqlite3_str_appendall(out, "</title>");
+  append_escaped(out, label, fitting(label, most - width_of(0x2026), &width));
+  sqlite3_str_appendall(out, ELLIPSIS);
+}
+
+/* Blue and orange are told apart with any kind of colour vision.  Classes rather
+** than variables, since not every viewer knows those. */
+void evalci_open_svg(sqlite3_str *out, double width, double height, const char *title) {
+  sqlite3_str_appendf(
+      out,
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"evalci\" role=\"img\" "
+      "viewBox=\"0 0 %.1f %.1f\" width=\"%.0f\" height=\"%.0f\">\n"
+      "<title>%s</title>\n"
+      "<style>\n"
+      ".evalci{font:13px system-ui,-apple-system,\"Segoe UI\",Roboto,\"DejaVu Sans\",sans-serif}\n"
+      ".evalci .paper{fill:#fff}.evalci .ink{fill:#1b1f24}.evalci .soft{fill:#57606a}\n"
+      ".evalci .grid{stroke:#d8dee4}.evalci .zero{stroke:#57606a}\n"
+      ".evalci .bar{stroke:#0b5fa5;stroke-width:2.5}.evalci .dot{fill:#0b5fa5}\n"
+      ".evalci .cell{font-size:12px}.evalci .empty{fill:#eaeef2}\n"
+      "@media (prefers-color-scheme:dark){\n"
+      ".evalci .paper{fill:#14181d}.evalci .ink{fill:#e6edf3}.evalci .soft{fill:#9aa4af}\n"
+      ".evalci .grid{stroke:#2f363d}.evalci .zero{stroke:#9aa4af}\n"
+      ".evalci .bar{stroke:#7cc0ff}.evalci .dot{fill:#7cc0ff}.evalci .empty{fill:#222930}}\n"
+      "</style>\n"
+      "<rect class=\"paper\" width=\"%.1f\" height=\"%.1f\"/>\n",
+      width, height, width, height, title, width, height);
+}
+
+void evalci_close_svg(sqlite3_str *out) {
+  sqlite3_str_appendall(out, "</svg>\n");
+}

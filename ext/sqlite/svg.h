@@ -1,0 +1,45 @@
+/*
+** Private to the picture functions: picture.c gathers rows and hands them to
+** forest.c or heatmap.c, which draw with what svg.c offers.
+*/
+#ifndef EVALCI_SVG_H
+#define EVALCI_SVG_H
+
+#include "surface.h"
+
+/* One row of a picture: its labels, and its numbers; NAN where there is none. */
+typedef struct evalci_mark {
+  char *labels[2]; /* sqlite3_malloc'ed, cleaned; the second may be NULL */
+  double numbers[3];
+} evalci_mark;
+
+/* Writes the document; false after leaving a message. */
+typedef bool evalci_draw(evalci_call *call, const evalci_mark *marks, int count, sqlite3_str *out);
+evalci_draw evalci_draw_forest, evalci_draw_heatmap;
+
+/* What is particular to one picture. */
+typedef struct evalci_picture {
+  int labels;          /* how many arguments are labels; they come first */
+  int most;            /* rows it can hold */
+  const char *instead; /* what to do with more */
+  bool (*read)(evalci_call *call, sqlite3_value **argv, double *numbers);
+  evalci_draw *draw;
+} evalci_picture;
+
+/* A value as a label: well-formed UTF-8 without control characters, and of a
+** bounded length.  NULL when there is no memory. */
+char *evalci_label(sqlite3_value *value);
+
+/* The width of a label in ems, a little on the safe side, since no font is at
+** hand to measure by; at most `most`, which is where labels are cut. */
+double evalci_label_width(const char *label, double most);
+
+/* The label, cut to a width, with its whole text in a tooltip when it was. */
+void evalci_append_label(sqlite3_str *out, const char *label, double most);
+
+/* Opens a document of such a size: its description, its colours in light and
+** in dark, its ground. */
+void evalci_open_svg(sqlite3_str *out, double width, double height, const char *title);
+void evalci_close_svg(sqlite3_str *out);
+
+#endif
