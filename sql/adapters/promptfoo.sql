@@ -1,0 +1,89 @@
+-- promptfoo's database as results (see ../schema.sql): views, nothing copied.
+--
+--   sqlite3 ~/.promptfoo/promptfoo.db '.backup evals.db'
+--   sqlite3 evals.db '.load build/evalci' '.read sql/adapters/promptfoo.sql' \
+--     '.read sql/leaderboard.sql' 'SELECT * FROM leaderboard'
+--
+-- Not cp: the latest evals may still be in the file's write-ahead log.  To read
+-- the database where it is and leave it so, make the views temporary:
+--
+--   sed 's/^CREATE VIEW/CREATE TEMP VIEW/' sql/adapters/promptfoo.sql sql/leaderboard.sql >views.sql
+--   sqlite3 -readonly ~/.promptfoo/promptfoo.db '.load build/evalci' '.read views.sql' \
+--     'SELECT * FROM leaderboard'
+--
+--   model     the provider's label, or else its id; with the prompt's label, cut
+--             to 60 characters, after it where the eval has several prompts; and
+--             with the column's number where two columns would still share a name
+--   task      the eval's id.  test_idx means the same test within one eval only, so
+--             models are paired within it
+--   item      test_idx; of a test that ran several times, its first
+--   attempt   --repeat gives every repetition a test_idx of its own and does not
+--             store which it is, so tests of one eval that are equal in every
+--             field are attempts at one question, in order
+--   correct   success; NULL where the run errored (failure_reason 2)
+--   score     promptfoo's; NULL where the run errored (promptfoo writes 0)
+--   error     why it errored.  What a failed assertion says is in eval_results
+--   then      eval_id, test_idx, prompt_idx: where the row comes from
+--
+-- To count errored runs as wrong:
+--
+--   DROP VIEW results;
+--   CREATE VIEW results AS
+--   SELECT model, task, item, attempt, coalesce(correct, 0) AS correct, score, error FROM promptfoo_results;
+--
+-- To see the latest eval only:
+--
+--   DROP VIEW results;
+--   CREATE VIEW results AS
+--   SELECT * FROM promptfoo_results
+--   WHERE task = (SELECT id FROM evals ORDER BY created_at DESC LIMIT 1);
+--
+-- make test-promptfoo checks it on a database that promptfoo really wrote; last
+-- with 0.121.20 and 0.123.1.  It needs the column eval_results.failure_reason,
+-- of 2025, which promptfoo adds to an older database when it opens it.
+DROP VIEW IF EXISTS promptfoo_results;
+CREATE VIEW promptfoo_results AS
+WITH columns AS (
+  SELECT eval_id, prompt_idx,
+         min(coalesce(nullif(json_extract(provider, '$.label'), ''), json_extract(provider, '$.id'))) AS provider,
+         min(coalesce(nullif(json_extract(prompt, '$.label'), ''), json_extract(prompt, '$.raw')))    AS prompt
+  FROM eval_results GROUP BY eval_id, prompt_idx
+), prompts AS (
+  SELECT eval_id, count(DISTINCT prompt) > 1 AS several FROM columns GROUP BY eval_id
+), named AS (
+  -- A prompt without a label has its whole text as one.
+  SELECT eval_id, prompt_idx,
+         provider || CASE WHEN NOT several THEN ''
+                          WHEN length(prompt) <= 60 THEN ' / ' || prompt
+                          ELSE ' / ' || substr(replace(prompt, char(10), ' '), 1, 59) || '…' END AS name
+  FROM columns JOIN prompts USING (eval_id)
+), models AS (
+  SELECT eval_id, prompt_idx,
+         CASE WHEN count(*) OVER (PARTITION BY eval_id, name) > 1 THEN name || ' #' || prompt_idx
+              ELSE name END AS model
+  FROM named
+), tests AS (
+  -- Without variables (there are none, or PROMPTFOO_STRIP_TEST_VARS took them
+  -- out) the prompt is what tells tests apart.
+  SELECT eval_id, test_idx,
+         min(CASE WHEN json_type(test_case, '$.vars') IS NULL THEN test_case || prompt ELSE test_case END) AS test
+  FROM eval_results GROUP BY eval_id, test_idx
+), attempts AS (
+  SELECT eval_id, test_idx,
+         min(test_idx) OVER (PARTITION BY eval_id, test)                     AS item,
+         row_number() OVER (PARTITION BY eval_id, test ORDER BY test_idx)    AS attempt
+  FROM tests
+)
+SELECT model,
+       eval_id                                                     AS task,
+       item,
+       attempt,
+       CASE WHEN failure_reason = 2 THEN NULL ELSE success END     AS correct,
+       CASE WHEN failure_reason = 2 THEN NULL ELSE score END       AS score,
+       CASE WHEN failure_reason = 2 THEN coalesce(error, 'errored') END AS error,
+       eval_id, test_idx, prompt_idx
+FROM eval_results
+JOIN models USING (eval_id, prompt_idx)
+JOIN attempts USING (eval_id, test_idx);
+DROP VIEW IF EXISTS results;
+CREATE VIEW results AS SELECT * FROM promptfoo_results;
