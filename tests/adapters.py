@@ -203,7 +203,8 @@ def promptfoo(t):
         (f"{big} / reasoned", 12, 11, 0), (f"{big} / short", 12, 7, 0), (f"{mini} / reasoned", 12, 5, 0), (f"{mini} / short", 12, 4, 0)])
 
     # Later evals: one prompt and twin providers; prompts that share their first 60
-    # characters; tests without variables, which only their prompts tell apart.
+    # characters; tests without variables, which only their prompts tell apart; and
+    # the twins' tests in another eval, at other places.
     long = "You are a careful assistant.\nAnswer in one word, with no more punctuation than "
     new = "INSERT INTO evals(id, created_at, results, config) VALUES ('{0}', {1}, '{{}}', '{{}}');"
     row = ("INSERT INTO eval_results(eval_id, prompt_idx, test_idx, test_case, prompt, provider, success, score, failure_reason, error) "
@@ -211,7 +212,8 @@ def promptfoo(t):
     one = '{{"vars":{{"q":"{}"}}}}'
     twins = ["openai:o3", "openai:o3", "openai:o4"]
     t.shell(db, ".read sql/adapters/promptfoo.sql", new.format("twins", 1746090000001), new.format("long", 1746090000002),
-            new.format("bare", 1746090000003),
+            new.format("bare", 1746090000003), new.format("again", 1746090000000),
+            *[row.format("again", 5, i + 3, one.format(i), "Say", "Say", '{"id":"openai:o4"}', 1, 0, "NULL") for i in range(2)],
             *[row.format("twins", c, i, one.format(i), "Say", "Say", json.dumps({"id": p}), (c + i) % 2, 0, "NULL")
               for c, p in enumerate(twins) for i in range(2)],
             *[row.format("long", c, 0, one.format(0), "x", label, '{"id":"echo"}', 1, 0, "NULL")
@@ -221,6 +223,8 @@ def promptfoo(t):
         db, "SELECT model, item, attempt, correct FROM results WHERE task = 'twins' ORDER BY model, item"),
         [("openai:o3 #0", 0, 1, 0), ("openai:o3 #0", 1, 1, 1), ("openai:o3 #1", 0, 1, 1), ("openai:o3 #1", 1, 1, 0),
          ("openai:o4", 0, 1, 0), ("openai:o4", 1, 1, 1)])
+    t.check("promptfoo: evals stay apart", t.rows(db, "SELECT model, item, attempt FROM results WHERE task = 'again' ORDER BY item"),
+            [("openai:o4", 3, 1), ("openai:o4", 4, 1)])
     cut = "echo / " + long.replace("\n", " ")[:59] + "…"
     t.check("promptfoo: long prompts", t.rows(db, "SELECT model, attempt FROM results WHERE task = 'long' ORDER BY model"),
             [(cut + " #0", 1), (cut + " #1", 1), ("echo / short", 1)])
@@ -230,8 +234,8 @@ def promptfoo(t):
     t.check("promptfoo: rows are unique", t.number(db, f"({UNIQUE})"), 0)
     t.shell(db, pasted(head, "To see the latest eval only:"))
     t.check("promptfoo: the latest eval", t.rows(db, "SELECT DISTINCT task FROM results"), [("bare",)])
-    t.check("promptfoo: back to all", t.rows(db, "SELECT count(DISTINCT task) FROM results", ".read sql/adapters/promptfoo.sql"), [(4,)])
-    t.check("promptfoo: fits the canonical table", t.rows(db, "SELECT count(*) FROM results", *FITS), [(48 + 6 + 3 + 4,)])
+    t.check("promptfoo: back to all", t.rows(db, "SELECT count(DISTINCT task) FROM results", ".read sql/adapters/promptfoo.sql"), [(5,)])
+    t.check("promptfoo: fits the canonical table", t.rows(db, "SELECT count(*) FROM results", *FITS), [(48 + 6 + 3 + 4 + 2,)])
     views(t, "promptfoo", f"{big} / reasoned")
 
 
@@ -241,6 +245,10 @@ def views(t, tool, best):
     said = t.shell(db, "CREATE TABLE results(mine)", "INSERT INTO results VALUES (1)", f".read sql/adapters/{tool}.sql")
     t.check(f"{tool}: a table named results is kept", ("use DROP TABLE to delete table results" in said,
                                                       t.number(db, "mine FROM results")), (True, 1))
+    db = t.path("plan.db")
+    plan = t.shell(db, f".read {FILES}/{tool}.sql", f".read sql/adapters/{tool}.sql", ".read sql/compare.sql",
+                   "EXPLAIN QUERY PLAN SELECT * FROM compare")
+    t.check(f"{tool}: compare pairs answers by an index", [end in plan for end in ("-SCAN a\n", "-SCAN b\n")].count(True), 1)
     db = t.path("readonly.db")
     t.shell(db, f".read {FILES}/{tool}.sql")
     pathlib.Path(db).chmod(0o444)
