@@ -7,6 +7,7 @@
 #   make test-clients   every client, for real
 #   make test-pushdown  count in PostgreSQL and DuckDB, finish in SQLite
 #   make lint       make format                  make clean
+#   make test-promptfoo   an adapter on promptfoo's own database; 1.4 GB from npm
 #
 # All but install, dist, format and clean install the Debian
 # packages they lack.
@@ -59,7 +60,7 @@ need = @missing=; for p in $(1); do dpkg-query -W -f '$${Status}' $$p 2>&- | gre
   sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; echo "installing:$$missing"; \
   $$sudo apt-get -qq update >/dev/null && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $$missing >/dev/null
 
-.PHONY: all demo test test-clients test-pushdown bench coverage install dist lint format reference clean
+.PHONY: all demo test test-clients test-pushdown test-promptfoo bench coverage install dist lint format reference clean
 
 all: $(SO)
 
@@ -117,6 +118,15 @@ $(DUCKDB)/installed:
 	@mkdir -p $(@D)
 	npm install --silent --no-audit --no-fund --no-save --prefix $(@D) $(DUCKDB_API)
 	@touch $@
+
+# promptfoo wants a newer Node than Debian's, and npm has that too.
+PROMPTFOO := 0.123.1
+test-promptfoo:
+	$(call need,$(DEMO_NEEDS) python3)
+	@$(MAKE) -s --no-print-directory $(SO)
+	@mkdir -p build/promptfoo
+	npm --prefix build/promptfoo install --no-audit --no-fund --loglevel error promptfoo@$(PROMPTFOO) node-linux-$$(node -p process.arch)@22
+	$(PYTHON) tests/promptfoo.py $(SO) build/promptfoo
 
 bench:
 	$(call need,$(BENCH_NEEDS))
