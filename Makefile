@@ -4,13 +4,13 @@
 #   make test       run every test               make bench      measure its speed
 #   make install    into PREFIX                  make dist       a tarball
 #   make coverage   the paper's claims, redone   make reference  numeric references
-#   make test-clients   every client, for real
+#   make report DB=evals.db OUT=report.html          a page to read and to send
+#   make test-report    that page in Chromium    make test-clients   every client, for real
 #   make test-pushdown  count in PostgreSQL and DuckDB, finish in SQLite
+#   make test-promptfoo an adapter on promptfoo's own database; 1.4 GB from npm
 #   make lint       make format                  make clean
-#   make test-promptfoo   an adapter on promptfoo's own database; 1.4 GB from npm
 #
-# All but install, dist, format and clean install the Debian
-# packages they lack.
+# All but install, dist and clean install the Debian packages they lack.
 
 VERSION  := $(shell sed -n 's/^.define EVALCI_VERSION "\(.*\)"/\1/p' ext/evalci.h)
 PREFIX   ?= /usr/local
@@ -60,7 +60,7 @@ need = @missing=; for p in $(1); do dpkg-query -W -f '$${Status}' $$p 2>&- | gre
   sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; echo "installing:$$missing"; \
   $$sudo apt-get -qq update >/dev/null && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $$missing >/dev/null
 
-.PHONY: all demo test test-clients test-pushdown test-promptfoo bench coverage install dist lint format reference clean
+.PHONY: all demo report test test-report test-clients test-pushdown test-promptfoo bench coverage install dist lint format reference clean
 
 all: $(SO)
 
@@ -98,10 +98,23 @@ demo:
 	@sqlite3 build/demo.db '.load build/evalci' '.echo on' '.read sql/demo.sql'
 	@echo 'Go on: sqlite3 build/demo.db ".load build/evalci"'
 
+report:
+	$(call need,$(DEMO_NEEDS))
+	@$(MAKE) -s --no-print-directory $(SO)
+	@test -f "$(DB)" || { echo "make report: there is no database '$(DB)'; as in make report DB=evals.db OUT=report.html" >&2; exit 1; }
+	@test -n "$(OUT)" || { echo "make report: where to? as in make report DB=evals.db OUT=report.html" >&2; exit 1; }
+	@sqlite3 -bail "$(DB)" '.load build/evalci' '.read sql/report.sql' > "$(OUT).part" || { rm -f "$(OUT).part"; exit 1; }
+	@mv "$(OUT).part" "$(OUT)" && echo "wrote $(OUT)"
+
 test:
 	$(call need,$(TEST_NEEDS))
 	@$(MAKE) -s --no-print-directory $(SO) build/sqllogictest build/numeric build/models build/sanitized/sqllogictest build/sanitized/numeric build/sanitized/models
 	@PYTHON=$(PYTHON) SO=$(SO) tests/run $(SUITES)
+
+test-report:
+	$(call need,$(DEMO_NEEDS) python3 chromium fonts-dejavu-core)
+	@$(MAKE) -s --no-print-directory $(SO)
+	@$(PYTHON) tests/report.py $(SO)
 
 # A client that cannot be installed or started is a failure, not a skip.
 test-clients:
