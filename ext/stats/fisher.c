@@ -71,10 +71,12 @@ static double ln_f(double t, void *context) {
          ln_binomial(w->m - t, w->n2, other / w->n2, (w->n2 - other) / w->n2);
 }
 
-/* The j at which ratio() passes 1, but for the ones beside large numbers. */
+/* The j at which ratio() passes 1, but for the ones beside large numbers: a root
+** of (psi-1) j^2 - s j + c, in the form that does not cancel. */
 static double mode(const table *t) {
   double s = (t->n1 + t->m) * t->psi + t->n2 - t->m, c = t->psi * t->n1 * t->m;
-  return 2 * c / (s + sqrt(s * s - 4 * (t->psi - 1) * c));
+  double root = sqrt(fmax(0, s * s - 4 * (t->psi - 1) * c));
+  return s > 0 ? 2 * c / (s + root) : (s - root) / 2 / (t->psi - 1);
 }
 
 static double ln_tail_by_integral(const table *t, double sd) {
