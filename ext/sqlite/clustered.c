@@ -10,6 +10,7 @@
 ** another, x'31' a third.
 */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "surface.h"
@@ -276,8 +277,15 @@ static bool interrupted(void *context) {
   return false;
 }
 
+static int by_counts(const void *a, const void *b) {
+  const ev_cluster *x = a, *y = b;
+  if (x->n != y->n) return x->n < y->n ? -1 : 1;
+  return (x->k > y->k) - (x->k < y->k);
+}
+
 /* The table as the models take it: entries that have fallen to nothing are left
-** out. */
+** out, and the rest put in one order, whatever order the rows came in, so that
+** sums round alike. */
 static size_t list(const clusters *c, bool rows, ev_cluster *out) {
   size_t count = 0;
   for (unsigned i = 0; i < c->count; i++) {
@@ -286,6 +294,7 @@ static size_t list(const clusters *c, bool rows, ev_cluster *out) {
     if (!rows) memcpy(pair, e->key.bytes, sizeof pair);
     if (!is_dead(e)) out[count++] = (ev_cluster){pair[0], pair[1], rows ? 1 : (double)e->first};
   }
+  qsort(out, count, sizeof *out, by_counts);
   return count;
 }
 
