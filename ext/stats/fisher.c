@@ -71,12 +71,23 @@ static double ln_f(double t, void *context) {
          ln_binomial(w->m - t, w->n2, other / w->n2, (w->n2 - other) / w->n2);
 }
 
-/* The j at which ratio() passes 1, but for the ones beside large numbers: a root
-** of (psi-1) j^2 - s j + c, in the form that does not cancel. */
+/* The smallest cell j of a table where ratio() passes 1, but for the ones beside
+** large numbers: a root of (psi-1) j^2 - s j + c, in the form that does not cancel.
+** The other root is twice as large at the least.  Given are the cells observed: it,
+** its mates in row and column, and the one opposite. */
+static double cell_at_mode(double cell, double row, double column, double opposite, double psi) {
+  double n = cell + row, m = cell + column, s = (n + m) * psi + (opposite - cell), c = psi * n * m;
+  double root = sqrt(fmax(0, s * s - 4 * (psi - 1) * c));
+  return s > 0 ? 2 * c / (s + root) : (s - root) / 2 / (psi - 1);
+}
+
+/* The mode of X.  When X is not the smallest cell, it moves with the one that is. */
 static double mode(const table *t) {
-  double s = (t->n1 + t->m) * t->psi + t->n2 - t->m, c = t->psi * t->n1 * t->m;
-  double root = sqrt(fmax(0, s * s - 4 * (t->psi - 1) * c));
-  return s > 0 ? 2 * c / (s + root) : (s - root) / 2 / (t->psi - 1);
+  double a = t->x, b = t->n1 - a, c = t->m - a, d = t->n2 - c, psi = t->psi;
+  if (a <= fmin(b, fmin(c, d))) return cell_at_mode(a, b, c, d, psi);
+  if (d <= fmin(b, c)) return a + (cell_at_mode(d, c, b, a, psi) - d);
+  if (b <= c) return a - (cell_at_mode(b, a, d, c, 1 / psi) - b);
+  return a - (cell_at_mode(c, d, a, b, 1 / psi) - c);
 }
 
 static double ln_tail_by_integral(const table *t, double sd) {
