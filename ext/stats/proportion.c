@@ -56,6 +56,20 @@ static double ln_density(const ev_beta *d, ev_point t, double ln_mass, double *b
   return ln_w - log(t.x) - log(t.y);
 }
 
+/* The HDI at a level of nearly nothing, which leaves too few digits to the mass
+** outside for its split: around the mode, where the density is flat.  What that
+** leaves out is of the order of level^2 standard deviations. */
+static const double FLAT = 1e-6;
+
+static ev_interval around_mode(const ev_beta *d, double level) {
+  double rest = (d->a - 1) + (d->b - 1);
+  ev_point mode = {(d->a - 1) / rest, (d->b - 1) / rest};
+  double width = level * mode.x * mode.y / exp(ev_beta_ln_logit_density(d, mode));
+  if (width / 2 > mode.y) return (ev_interval){1 - width, 1};
+  double lo = fmax(0, mode.x - width / 2);
+  return (ev_interval){lo, lo + width};
+}
+
 /* With n >= 1 one of the shapes exceeds 1, so the posterior is never U-shaped:
 ** it has one mode.  That is an end of [0,1] when the other shape is at most 1, and the interval
 ** touches that end; otherwise both ends have equal density.  What is sought is
@@ -68,6 +82,7 @@ ev_interval ev_hdi(const double *counts, const ev_options *options) {
   double outside = 1 - options->level;
   if (d.a <= 1) return (ev_interval){0, upper_bound(&d, outside)};
   if (d.b <= 1) return (ev_interval){lower_bound(&d, outside), 1};
+  if (options->level < FLAT) return around_mode(&d, options->level);
   double least = -700, most = 700, split = 0;
   ev_point lo, hi;
   bool close = false;
