@@ -311,10 +311,14 @@ static scale scale_of(hierarchy *h, double s, double r, bool along_s, double ste
   return (scale){(along_s ? s : r) + x, 1 / sqrt(fmax(bend, 0.05))};
 }
 
-/* How far up r there is anything: beyond, and for a little more at other s. */
-static double reach(hierarchy *h, double s, double r, double sd) {
-  double top = ln_posterior(h, s, r), step = fmin(sd, 0.5), x = r + 5 * step;
-  while (x < 40 && !given_up(h) && ln_posterior(h, s, x) > top - h->cut - 8) x += step;
+/* How far up r there is anything, at the peak and along lines away from it: s and r
+** can be so tied that those have theirs farther up. */
+static double reach(hierarchy *h, scale s, scale r) {
+  static const double away[] = {0, -4, 4, -8, 8, -16, 16};
+  double least = ln_posterior(h, s.peak, r.peak) - h->cut - 8;
+  double step = fmin(r.sd, 0.5), x = r.peak + 5 * step;
+  for (size_t i = 0; i < sizeof away / sizeof *away; i++)
+    while (x < 40 && !given_up(h) && ln_posterior(h, s.peak + away[i] * s.sd, x) > least) x += step;
   return x + 2 * step;
 }
 
@@ -367,7 +371,7 @@ static ev_interval interval_of(hierarchy *h, const ev_options *options, double r
   double rounding = DBL_EPSILON * (h->mixed * fabs(r.peak) + ln_product(&h->all, exp(r.peak)));
   h->too_large = rounding > 1e-3;
   if (h->too_large || h->stopped) return (ev_interval){0, 1};
-  region in = region_of(s, r, reach(h, s.peak, r.peak, r.sd));
+  region in = region_of(s, r, reach(h, s, r));
   make_tables(h, r, in);
   if (h->stopped) return (ev_interval){0, 1};
   ev_marginal m;
