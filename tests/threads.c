@@ -1,0 +1,89 @@
+/*
+** Eight connections on eight threads run every call of calls.h at once, for as
+** many seconds as asked, and give the digits that one thread gave.  Built with
+** ThreadSanitizer, which watches evalci's own code: that in SQLite and GSL, which
+** Debian built, it sees only through their locks.
+**
+**     threads SECONDS
+*/
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <sqlite3.h>
+
+#include "../ext/evalci.h"
+#include "calls.h"
+#include "check.h"
+
+enum { THREADS = 8 };
+
+static char wanted[CALLS][ANSWER];
+
+typedef struct worker {
+  pthread_t thread;
+  int number;
+  time_t end;
+  long right, wrong;
+} worker;
+
+static sqlite3 *open_with_table(void) {
+  sqlite3 *db;
+  char *message = NULL;
+  if (sqlite3_open(":memory:", &db) == SQLITE_OK &&
+      sqlite3_evalci_init(db, NULL, NULL) == SQLITE_OK &&
+      sqlite3_exec(db, calls_table, NULL, NULL, &message) == SQLITE_OK)
+    return db;
+  fprintf(stderr, "threads: %s\n", message ? message : sqlite3_errmsg(db));
+  exit(2);
+}
+
+/* Each begins elsewhere, so that different functions meet; and opens anew each
+** time round, so that registrations meet them too. */
+static void *work(void *context) {
+  worker *w = context;
+  char *got = malloc(ANSWER);
+  if (!got) exit(2);
+  do {
+    sqlite3 *db = open_with_table();
+    for (int i = 0; i < CALLS && (i == 0 || time(NULL) < w->end); i++) {
+      int which = (i + w->number * CALLS / THREADS) % CALLS;
+      calls_answer(db, calls[which], got);
+      bool same = strcmp(got, wanted[which]) == 0;
+      w->right += same;
+      w->wrong += !same;
+      if (!same)
+        printf("FAILED %s\n  alone:   %s\n  at once: %s\n", calls[which], wanted[which], got);
+    }
+    sqlite3_close(db);
+  } while (time(NULL) < w->end);
+  free(got);
+  return NULL;
+}
+
+int main(int argc, char **argv) {
+  if (argc != 2) {
+    fprintf(stderr, "usage: threads SECONDS\n");
+    return 2;
+  }
+  sqlite3 *db = open_with_table();
+  check(sqlite3_threadsafe() != 0, "SQLite is built for threads", sqlite3_threadsafe(), 1);
+  check(calls_missing(db) == 0, "functions without a call", calls_missing(db), 0);
+  for (int i = 0; i < CALLS; i++) calls_answer(db, calls[i], wanted[i]);
+  sqlite3_close(db);
+  worker workers[THREADS] = {0};
+  for (int i = 0; i < THREADS; i++) {
+    workers[i].number = i;
+    workers[i].end = time(NULL) + atoi(argv[1]);
+    if (pthread_create(&workers[i].thread, NULL, work, &workers[i])) exit(2);
+  }
+  for (int i = 0; i < THREADS; i++) {
+    pthread_join(workers[i].thread, NULL);
+    passed += (int)workers[i].right;
+    failed += (int)workers[i].wrong;
+  }
+  return check_summary();
+}
