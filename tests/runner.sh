@@ -158,6 +158,18 @@ statement ok
 nor is this
 END
 
+run="$run --within valgrind"
+expect 0 '1 passed, 0 failed, 1 skipped' within <<'END'
+skipif valgrind
+statement ok
+this is not SQL
+
+onlyif valgrind
+statement ok
+SELECT 1
+END
+run=build/sqllogictest
+
 expect 1 'wrong_value.test:4: wrong value' wrong_value <<'END'
 query I
 SELECT 1

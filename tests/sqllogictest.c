@@ -1,10 +1,11 @@
 /*
 ** Runs test files in the format of SQLite's sqllogictest program, on SQLite.
 **
-**     sqllogictest [--load EXTENSION] FILE...
+**     sqllogictest [--load EXTENSION] [--within NAME] FILE...
 **
 ** Each file gets a new in-memory database.  Compiled with SQLITE_CORE, the
-** extension is built in instead of loaded.
+** extension is built in instead of loaded.  skipif and onlyif take the NAME of what
+** the program runs within, such as valgrind, for the engine's own.
 **
 ** The format, as https://sqlite.org/sqllogictest/doc/trunk/about.wiki has it:
 ** records are parted by blank lines, lines that begin with # are dropped
@@ -36,6 +37,7 @@
 #endif
 
 static const char engine[] = "sqlite";
+static const char *within = "";
 
 static void *must(void *memory) {
   if (memory) return memory;
@@ -321,7 +323,7 @@ static char *conditions(script *s, char *line, bool *skip) {
   *skip = false;
   while (line && sscanf(line, "%199s %199s", word, name) == 2 &&
          (strcmp(word, "skipif") == 0 || strcmp(word, "onlyif") == 0)) {
-    bool here = strcasecmp(name, engine) == 0;
+    bool here = strcasecmp(name, engine) == 0 || strcasecmp(name, within) == 0;
     if (here == (strcmp(word, "skipif") == 0)) *skip = true;
     line = next_line(s);
   }
@@ -443,12 +445,16 @@ int main(int argc, char **argv) {
   const char *extension = NULL;
   script totals = {0};
   int first = 1;
-  if (argc > 2 && strcmp(argv[1], "--load") == 0) {
-    extension = argv[2];
-    first = 3;
+  for (; first + 1 < argc && strncmp(argv[first], "--", 2) == 0; first += 2) {
+    if (strcmp(argv[first], "--load") == 0)
+      extension = argv[first + 1];
+    else if (strcmp(argv[first], "--within") == 0)
+      within = argv[first + 1];
+    else
+      break;
   }
-  if (first >= argc) {
-    fprintf(stderr, "usage: sqllogictest [--load EXTENSION] FILE...\n");
+  if (first >= argc || argv[first][0] == '-') {
+    fprintf(stderr, "usage: sqllogictest [--load EXTENSION] [--within NAME] FILE...\n");
     return 2;
   }
   for (int i = first; i < argc; i++) run_file(argv[i], extension, &totals);
