@@ -8,6 +8,8 @@
 #   make test-report    that page in Chromium    make test-clients   every client, for real
 #   make test-pushdown  count in PostgreSQL and DuckDB, finish in SQLite
 #   make test-promptfoo an adapter on promptfoo's own database; 1.4 GB from npm
+#   make fuzz       for FUZZ_SECONDS             make stress     longer runs of its kin
+#   make valgrind   the tests under valgrind     make differential  against scipy
 #   make lint       make format                  make clean
 #
 # All but install, dist and clean install the Debian packages they lack.
@@ -22,12 +24,20 @@ SO       := build/evalci.$(if $(DARWIN),dylib,so)
 SOURCES  := $(wildcard ext/*/*.c)
 STATS    := $(wildcard ext/stats/*.c)
 HEADERS  := $(wildcard ext/*.h ext/*/*.h tests/*.h)
-OURS     := $(HEADERS) $(SOURCES) $(wildcard tests/*.c)
+FUZZERS  := $(wildcard tests/fuzz/*.c)
+OURS     := $(HEADERS) $(SOURCES) $(wildcard tests/*.c tests/fuzz/*.h) $(FUZZERS)
 SUITES   := $(wildcard tests/sql/*.test)
 
 WARN     := -std=c11 -D_DEFAULT_SOURCE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 HARDEN   := -fstack-protector-strong -D_FORTIFY_SOURCE=2
 SANITIZE := -g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+# Of the fuzz targets: ext/stats tells what it covers, but is not searched for what
+# its comparisons want, which costs most of the time there.
+FUZZ     := -g -O2 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+FUZZ_SECONDS ?= 60
+VALGRIND := valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=all --show-leak-kinds=all
+# Allocations of ext/stats and GSL that tests/oom.c may refuse.
+FAULTY   := $(foreach f,malloc calloc realloc free,-Wl$(comma)--wrap=$(f))
 COMPILE   = $(CC) $(WARN) $(CPPFLAGS) $(CFLAGS) $(HARDEN) -MMD -MP
 
 # One exported symbol.  GSL comes from its static library, so that its global
@@ -39,10 +49,13 @@ GSL       = $(shell for a in "$$($(CC) -print-file-name=libgsl.a)" "$$(gsl-confi
 # What each of the self-installing targets needs, as Debian names it.
 BUILD_NEEDS     := libc6-dev libgsl-dev libsqlite3-dev
 DEMO_NEEDS      := $(BUILD_NEEDS) sqlite3
-TEST_NEEDS      := $(DEMO_NEEDS) libmd-dev binutils python3 python3-yaml locales
+TEST_NEEDS      := $(DEMO_NEEDS) libmd-dev binutils python3 python3-yaml locales valgrind
 # Node and Java only where the machine has none: those in use need not be Debian's.
 CLIENT_NEEDS     = $(DEMO_NEEDS) python3 sqlite-utils libsqliteodbc unixodbc libxerial-sqlite-jdbc-java r-cran-rsqlite g++ \
                    $(if $(shell command -v npm),,nodejs npm libnode-dev) $(if $(shell command -v javac),,default-jdk-headless)
+VALGRIND_NEEDS  := $(BUILD_NEEDS) libmd-dev valgrind
+FUZZ_NEEDS      := $(BUILD_NEEDS) clang libclang-rt-dev
+DIFFER_NEEDS    := $(DEMO_NEEDS) python3-scipy python3-mpmath
 LINT_NEEDS      := $(BUILD_NEEDS) libmd-dev clang-format cppcheck
 REFERENCE_NEEDS := python3-mpmath python3-scipy python3-statsmodels
 BENCH_NEEDS     := $(DEMO_NEEDS) python3-scipy
@@ -60,7 +73,7 @@ need = @missing=; for p in $(1); do dpkg-query -W -f '$${Status}' $$p 2>&- | gre
   sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; echo "installing:$$missing"; \
   $$sudo apt-get -qq update >/dev/null && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $$missing >/dev/null
 
-.PHONY: all demo report test test-report test-clients test-pushdown test-promptfoo bench coverage install dist lint format reference clean
+.PHONY: all demo report test test-report test-clients test-pushdown test-promptfoo fuzz stress valgrind differential bench coverage install dist lint format reference clean
 
 all: $(SO)
 
@@ -76,11 +89,37 @@ build/sqllogictest: tests/sqllogictest.c
 	@mkdir -p $(@D)
 	$(COMPILE) -o $@ $< -lsqlite3 -lmd -lm
 
-build/numeric build/models: build/%: tests/%.c $(STATS) $(HEADERS)
+build/numeric build/models build/properties: build/%: tests/%.c $(STATS) $(HEADERS)
 	@mkdir -p $(@D)
 	$(CC) $(WARN) $(CFLAGS) -o $@ $(filter %.c,$^) $(GSL) -lm
 
-# The SQLITE_CORE way: evalci built into the program, here with sanitizers.
+# The SQLITE_CORE way: evalci built into the program.
+build/oom: tests/oom.c $(SOURCES) $(HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(WARN) $(CFLAGS) -DSQLITE_CORE $(FAULTY) -o $@ $(filter %.c,$^) $(GSL) -lsqlite3 -lm
+
+build/threads: tests/threads.c $(SOURCES) $(HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(WARN) -g -O2 -fsanitize=thread -DSQLITE_CORE -o $@ $(filter %.c,$^) $(GSL) -lsqlite3 -lm -lpthread
+
+# The fuzz targets: searching, by clang; and as a program that runs what was found.
+build/fuzz/%.o: %.c $(HEADERS)
+	@mkdir -p $(@D)
+	clang $(WARN) $(FUZZ) -fsanitize-coverage=inline-8bit-counters,pc-table -c -o $@ $<
+
+$(FUZZERS:tests/fuzz/%.c=build/fuzz/%): build/fuzz/%: tests/fuzz/%.c tests/fuzz/fuzz.h $(SOURCES) $(HEADERS) $(STATS:%.c=build/fuzz/%.o)
+	@mkdir -p $(@D)
+	clang $(WARN) $(FUZZ) -fsanitize=fuzzer -DSQLITE_CORE -o $@ $< $(wildcard ext/sqlite/*.c) $(filter %.o,$^) $(GSL) -lsqlite3 -lm
+
+build/fuzz/replay-%: tests/fuzz/%.c tests/fuzz/fuzz.h $(SOURCES) $(HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(WARN) $(CFLAGS) -DSQLITE_CORE -DREPLAY -o $@ $(filter %.c,$^) $(GSL) -lsqlite3 -lm
+
+# With sanitizers.
+build/sanitized/oom: tests/oom.c $(SOURCES) $(HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(WARN) $(SANITIZE) -DSQLITE_CORE $(FAULTY) -o $@ $(filter %.c,$^) $(GSL) -lsqlite3 -lm
+
 build/sanitized/sqllogictest: tests/sqllogictest.c $(SOURCES) $(HEADERS)
 	@mkdir -p $(@D)
 	$(CC) $(WARN) $(SANITIZE) -DSQLITE_CORE -o $@ $(filter %.c,$^) $(GSL) -lsqlite3 -lmd -lm
@@ -108,7 +147,8 @@ report:
 
 test:
 	$(call need,$(TEST_NEEDS))
-	@$(MAKE) -s --no-print-directory $(SO) build/sqllogictest build/numeric build/models build/sanitized/sqllogictest build/sanitized/numeric build/sanitized/models
+	@$(MAKE) -s --no-print-directory $(SO) build/sqllogictest build/threads build/fuzz/replay-sql build/fuzz/replay-interval \
+	  $(foreach t,numeric models properties oom,build/$(t) build/sanitized/$(t)) build/sanitized/sqllogictest
 	@PYTHON=$(PYTHON) SO=$(SO) tests/run $(SUITES)
 
 test-report:
@@ -141,6 +181,30 @@ test-promptfoo:
 	npm --prefix build/promptfoo install --no-audit --no-fund --loglevel error promptfoo@$(PROMPTFOO) node-linux-$$(node -p process.arch)@22
 	$(PYTHON) tests/promptfoo.py $(SO) build/promptfoo
 
+fuzz:
+	$(call need,$(FUZZ_NEEDS))
+	@$(MAKE) -s --no-print-directory $(foreach f,$(FUZZERS:tests/fuzz/%.c=%),build/fuzz/$(f) build/fuzz/replay-$(f))
+	@tests/fuzz/run $(FUZZ_SECONDS) $(FUZZERS:tests/fuzz/%.c=%)
+
+stress:
+	$(call need,$(TEST_NEEDS))
+	@$(MAKE) -s --no-print-directory build/threads build/properties build/fuzz/replay-sql
+	build/threads 60
+	build/properties 1000000 $(shell date +%s)
+	build/fuzz/replay-sql --random 60 $(shell date +%s)
+
+valgrind:
+	$(call need,$(VALGRIND_NEEDS))
+	@$(MAKE) -s --no-print-directory $(SO) build/sqllogictest build/numeric build/models
+	$(VALGRIND) build/sqllogictest --load $(basename $(SO)) --within valgrind $(SUITES)
+	$(VALGRIND) build/numeric tests/reference/proportion.csv
+	$(VALGRIND) build/models tests/reference
+
+differential:
+	$(call need,$(DIFFER_NEEDS))
+	@$(MAKE) -s --no-print-directory $(SO)
+	$(PYTHON) tests/differential.py $(SO) $(DIFFERENTIAL)
+
 bench:
 	$(call need,$(BENCH_NEEDS))
 	@$(MAKE) -s --no-print-directory $(SO)
@@ -170,7 +234,8 @@ lint:
 	$(call need,$(LINT_NEEDS))
 	clang-format --dry-run -Werror $(OURS)
 	cppcheck --quiet --std=c11 --enable=warning,style,performance,portability --inline-suppr --suppress=missingIncludeSystem --error-exitcode=1 ext tests
-	$(CC) $(WARN) -Werror -fsyntax-only $(SOURCES) tests/*.c
+	$(CC) $(WARN) -Werror -fsyntax-only $(SOURCES) tests/*.c $(FUZZERS)
+	$(CC) $(WARN) -Werror -fsyntax-only -DREPLAY $(FUZZERS)
 
 format:
 	$(call need,clang-format)
