@@ -23,6 +23,7 @@
 
 typedef struct table {
   double x, n1, n2, m; /* X, the sizes of A and B, and right answers in all */
+  double tail;         /* what P(X >= x) is to be */
   double psi;
 } table;
 
@@ -101,9 +102,9 @@ static double ln_tail_by_integral(const table *t, double sd) {
                                     .least = least,
                                     .most = most,
                                     .corner = edge,
-                                    .cut = 40,
+                                    .cut = 40 - log(t->tail),
                                     .tolerance = 1e-11,
-                                    .tail = 1,
+                                    .tail = t->tail,
                                     .budget = 1600});
   double slope = log(ratio(t, t->x - 1));
   double correction = exp(ln_f(edge, &s) - ev_marginal_ln_total(&m)) *
@@ -120,15 +121,15 @@ static double ln_tail(const table *given, double ln_psi, double sd) {
   return log(up) - log(up + down);
 }
 
-/* The ln(psi) at which P(X >= x) is `tail`: regula falsi in a bracket, halving
+/* The ln(psi) at which P(X >= x) is the tail: regula falsi in a bracket, halving
 ** the weight of an end that stays (the Illinois rule). */
-static double ln_lower(const table *t, double tail) {
+static double ln_lower(const table *t) {
   const double cells[] = {t->x, t->n1 - t->x, t->m - t->x, t->n2 - t->m + t->x};
   double inverse = 0, odds = 0;
   for (int i = 0; i < 4; i++) inverse += 1 / (cells[i] + 0.5);
   for (int i = 0; i < 4; i++) odds += (i == 0 || i == 3 ? 1 : -1) * log(cells[i] + 0.5);
-  double sd = 1 / sqrt(inverse), step = sqrt(inverse), wanted = log(tail);
-  double least = odds - gsl_cdf_ugaussian_Qinv(tail) * step, most = least;
+  double sd = 1 / sqrt(inverse), step = sqrt(inverse), wanted = log(t->tail);
+  double least = odds - gsl_cdf_ugaussian_Qinv(t->tail) * step, most = least;
   double below = ln_tail(t, least, sd) - wanted, above = below;
   for (int i = 0; i < 200 && below > 0; i++, step *= 1.5) {
     most = least;
@@ -161,10 +162,10 @@ static double ln_lower(const table *t, double tail) {
 
 ev_interval ev_fisher_or(const double *c, const ev_options *options) {
   double tail = ev_tail(options);
-  table t = {c[0], c[1], c[3], c[0] + c[2], 1};
-  table wrong = {c[1] - c[0], c[1], c[3], c[1] - c[0] + c[3] - c[2], 1};
+  table t = {c[0], c[1], c[3], c[0] + c[2], tail, 1};
+  table wrong = {c[1] - c[0], c[1], c[3], c[1] - c[0] + c[3] - c[2], tail, 1};
   ev_interval ci = {0, HUGE_VAL};
-  if (c[0] > 0 && c[2] < c[3]) ci.lo = exp(ln_lower(&t, tail));
-  if (c[0] < c[1] && c[2] > 0) ci.hi = exp(-ln_lower(&wrong, tail));
+  if (c[0] > 0 && c[2] < c[3]) ci.lo = exp(ln_lower(&t));
+  if (c[0] < c[1] && c[2] > 0) ci.hi = exp(-ln_lower(&wrong));
   return ci;
 }
