@@ -103,6 +103,14 @@ static const char *const calls[] = {
     "SELECT ci_text('[0.25,0.75]'), ci_text(wilson_ci_counts(k, n), 3) FROM t",
     "SELECT ci_bar('[0.25,0.75]'), ci_bar(wilson_ci_counts(k, n), 0.5), ci_bar('[-1,2]', 1, 500) "
     "FROM t",
+    "SELECT forest_svg(passage, k * 1.0 / n, wilson_ci_counts(k, n)) FROM t",
+    "SELECT forest_svg(passage, 0.5, NULL)" SLIDING,
+    "SELECT heatmap_svg(passage, i, 0.5) FROM t",
+    "SELECT heatmap_svg(passage, i, NULL)" SLIDING,
+    /* pictures that grow, while the oldest of their rows leave */
+    "WITH r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 40)"
+    " SELECT max(length(svg)) FROM (SELECT forest_svg(i, 0.5, '[0,1]')"
+    " OVER (ORDER BY i ROWS 1 PRECEDING) AS svg FROM r)",
     "SELECT json_object('ci', wilson_ci_counts(18, 20)), evalci_version()",
 
     /* what is refused stays refused, with its message */
@@ -112,6 +120,9 @@ static const char *const calls[] = {
     "SELECT cp_ci_counts(20, 18)",
     "SELECT ci_lo('[0.75,0.25]')",
     "SELECT ci_bar('[0,1]', 'there')",
+    "SELECT forest_svg('a', 0.5, 'there')",
+    "SELECT heatmap_svg('a', 'b', 2)",
+    "SELECT heatmap_svg('a', 'b', 0.5) FROM t",
     "SELECT * FROM ci_methods(21, 20)",
     "SELECT * FROM ci_methods",
     "SELECT clustered_ci_counts(400000000, 1000000000) FROM (WITH r(i) AS (SELECT 1 UNION ALL "

@@ -165,9 +165,9 @@ static const method methods[] = {
     {"diff_clt", ev_diff_clt, NULL, 4, true, false, ANY, NONE, 0x1p53, 1e-15, 0, 1},
 
     {"paired_prob", NULL, ev_paired_prob_better, 4, false, false, SHARE, PAIRED_MORE, 1e8, 1e-8, 0,
-     2000},
+     250},
     {"paired_diff", ev_paired_diff, NULL, 4, false, false, DIFFERENCE, PAIRED_MORE, 1e8, 1e-8, 0,
-     2000},
+     250},
     {"paired_diff_clt", ev_paired_diff_clt, NULL, 4, false, false, ANY, NONE, 0x1p53, 1e-15, 0, 1},
 
     {"f1", ev_f1, NULL, 3, false, false, SHARE, HITS, 0x1p53, 0, 1e-12, 1},

@@ -123,5 +123,9 @@ int sqlite3_evalci_init(sqlite3 *db, char **error, const sqlite3_api_routines *a
   for (size_t i = 0; i < sizeof functions / sizeof *functions && rc == SQLITE_OK; i++)
     rc = register_function(db, &functions[i]);
   if (rc == SQLITE_OK) rc = evalci_register_ci_methods(db);
+  /* SELECT load_extension() is itself a running statement, under which SQLite
+  ** refuses to replace a function: the first load makes them, a second cannot. */
+  if (rc == SQLITE_BUSY && error)
+    *error = sqlite3_mprintf("evalci is loaded in this connection already");
   return rc;
 }

@@ -51,7 +51,7 @@ static const double PANEL = 0.8;
 
 /* The longest step along a line, and how many there may be either way. */
 static const double WIDEST = 0.6;
-enum { STEPS = 400 };
+enum { STEPS = 200 };
 
 /* How far two sums over every other point of a line should be apart. */
 static const double APART = 1e-5;
@@ -185,8 +185,11 @@ EV_INLINE bool add_panel(probit *q, const means *m, int k, bool backward, double
   *I = backward ? begin : begin + whole;
   ev_lanes *here = &t->ln[t->count];
   for (int i = 0; i < q->points; i++) {
-    ev_lanes J = {begin, begin, begin, begin};
-    for (int j = 0; j < EV_NODES; j++) J += q->to_even[j][i] * f[j / EV_LANES][j % EV_LANES];
+    ev_lanes part[NODES], J;
+    for (int n = 0, j = 0; n < NODES; n++, j += EV_LANES)
+      part[n] = (q->to_even[j][i] * f[n][0] + q->to_even[j + 1][i] * f[n][1]) +
+                (q->to_even[j + 2][i] * f[n][2] + q->to_even[j + 3][i] * f[n][3]);
+    J = begin + ((part[0] + part[1]) + (part[2] + part[3]));
     const ev_lanes cells[] = {m->low - J, m->high - J, fabs(q->delta) + J, J};
     here[i] = p->ln_prior[i];
     for (int c = 0; c < 4; c++) {
@@ -287,11 +290,20 @@ static void walk(probit *q, lattice *l) {
   }
 }
 
-/* ln of the integral along a line.  How far the sums over every other point are
-** apart is the error of steps twice as long, and its square bounds that of
-** these: halving the step at least squares what the trapezoid rule leaves out.
-** By it the step is chosen for the next line, and if need be for this one again;
-** which is also walked again when its peak was out of reach. */
+/* The step that suits a line which was walked with another.  Where the walk did
+** not come to an end, one that would have reached it, were the line normal.
+** Otherwise by how far the sums over every other point are apart: that is the
+** error of steps twice as long, and its square bounds that of these, for halving
+** a step at least squares what the trapezoid rule leaves out. */
+static double suitable_step(const lattice *l, double step, double apart) {
+  double drop = l->ln[l->peak] - fmax(l->ln[l->first], l->ln[l->last]);
+  if (drop < CUT) return step * STEPS / 20 * sqrt(CUT / fmax(drop, 0.1));
+  double factor = log(apart) / log(APART);
+  return step * (factor < 1 ? fmax(0.4, factor) : fmin(1.2, sqrt(factor)));
+}
+
+/* ln of the integral along a line, walked in the steps that suited the last one,
+** and again if they do not suit this one. */
 static double ln_on_line(probit *q) {
   lattice l;
   double sum = 0, step = q->step;
@@ -302,10 +314,10 @@ static double ln_on_line(probit *q) {
     for (int j = l.first; j <= l.last; j++) sums[j % 2] += exp(l.ln[j] - l.ln[l.peak]);
     sum = sums[0] + sums[1];
     step = q->step;
-    double apart = fmax(1e-15, fabs(sums[0] - sums[1]) / sum), factor = log(apart) / log(APART);
-    enough = apart < 4 * APART && l.peak > 0 && l.peak < 2 * STEPS;
+    double apart = fmax(1e-15, fabs(sums[0] - sums[1]) / sum);
+    enough = apart < 4 * APART && l.first > 0 && l.last < 2 * STEPS;
     q->origin += (l.peak - STEPS) * step;
-    q->step = fmin(WIDEST, step * (factor < 1 ? fmax(0.4, factor) : fmin(1.2, sqrt(factor))));
+    q->step = fmin(WIDEST, suitable_step(&l, step, apart));
   }
   return l.ln[l.peak] + log(sum * step);
 }
