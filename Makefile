@@ -58,7 +58,7 @@ FUZZ_NEEDS      := $(BUILD_NEEDS) clang libclang-rt-dev
 DIFFER_NEEDS    := $(DEMO_NEEDS) python3-scipy python3-mpmath
 LINT_NEEDS      := $(BUILD_NEEDS) libmd-dev clang-format cppcheck
 REFERENCE_NEEDS := python3-mpmath python3-scipy python3-statsmodels
-BENCH_NEEDS     := $(DEMO_NEEDS) python3-scipy
+BENCH_NEEDS     := $(DEMO_NEEDS) python3-scipy python3-statsmodels python3-pandas
 # Node is often there from elsewhere, and then Debian's would only be in the way.
 PUSHDOWN_NEEDS  := $(DEMO_NEEDS) python3 postgresql $(if $(shell command -v npm),,nodejs npm)
 

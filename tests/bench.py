@@ -1,25 +1,56 @@
 #!/usr/bin/python3
 """Speed as ratios to peers measured in the same run: make bench.
 
-Every pair is timed alternately, several rounds, and the ratio is of the two
-best times; the spread is the range of the rounds' own ratios.
+Every pair is timed alternately, several rounds; the ratio is of the two best
+times, and the spread is the range of the rounds' own ratios.  The table is
+printed as it grows and written to tests/bench.md, which README shows.
 """
+import csv
+import pathlib
+import platform
+import re
 import sqlite3
+import subprocess
 import sys
+import tempfile
 import time
 
 try:
     import numpy as np
-    from scipy import stats
+    import pandas
+    import scipy
+    from scipy import integrate, optimize, stats
+    from statsmodels.stats import proportion
 
     import samplers
     sqlite3.Connection.enable_load_extension
 except (ImportError, AttributeError) as e:
-    sys.exit(f"bench.py: {e}; it needs Debian's /usr/bin/python3 and python3-scipy (make bench installs them)")
+    sys.exit(f"bench.py: {e}; it needs Debian's /usr/bin/python3 with scipy, statsmodels and pandas (make bench installs them)")
 
-ROWS = 10_000_000
+HERE = pathlib.Path(__file__).parent
+SIZES = (100_000, 1_000_000, 10_000_000)
 CLUSTERS = 100_000
 ROUNDS = 5
+REFERENCE_LEVEL = "0.95"
+lines = []
+
+
+def progress(what):
+    print(f"\r{what} ...".ljust(100) + "\r", end="", file=sys.stderr, flush=True)
+
+
+def say(line=""):
+    progress("")
+    print(line, flush=True)
+    lines.append(line)
+
+
+def table(title, *columns):
+    say()
+    say(f"**{title}**")
+    say()
+    say("| " + " | ".join(columns) + " |")
+    say("|" + "---|" * len(columns))
 
 
 def seconds(run):
@@ -28,25 +59,37 @@ def seconds(run):
     return time.perf_counter() - start
 
 
-def compare(name, ours, peer_name, peer, ours_calls=1, peer_calls=1):
-    """Prints ours against the peer, per call."""
-    print(f"\r{name} ...", end="", file=sys.stderr, flush=True)
+def measure(name, ours, peer, ours_calls=1, peer_calls=1):
+    """Microseconds a call, of ours and of the peer; the ratio; its spread."""
+    progress(name)
     times = [(seconds(ours) / ours_calls, seconds(peer) / peer_calls) for _ in range(ROUNDS)]
     best, best_peer = min(t[0] for t in times), min(t[1] for t in times)
     rounds = sorted(a / b for a, b in times)
-    print("\r" + " " * 70 + "\r", end="", file=sys.stderr)
-    print(f"| {name} | {peer_name} | {best * 1e6:,.1f} | {best_peer * 1e6:,.1f} | {best / best_peer:.4f} "
-          f"| {rounds[0]:.4f}..{rounds[-1]:.4f} |")
+    return f"{best * 1e6:,.1f}", f"{best_peer * 1e6:,.1f}", ratio(best / best_peer), f"{ratio(rounds[0])} to {ratio(rounds[-1])}"
+
+
+def ratio(r):
+    """0.93, or 1/140 where that reads better."""
+    return f"{r:.2f}" if r > 0.5 else f"1/{1 / r:.1f}" if r > 0.05 else f"1/{1 / r:,.0f}"
+
+
+def compare(name, peer_name, *measured):
+    say("| " + " | ".join((name, peer_name, *measure(name, *measured))) + " |")
+
+
+COLUMNS = "ours", "peer", "ours, µs", "peer, µs", "ratio", "spread"
 
 
 def fill(query):
-    """Results of a model, results in clusters, counts, and a matrix of 20 models."""
-    print(f"filling tables of {ROWS:,} rows ...", end="", file=sys.stderr, flush=True)
-    query("CREATE TABLE t(model TEXT, correct INTEGER)")
-    query(f"""WITH r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < {ROWS})
-              INSERT INTO t SELECT 'model', i % 3 > 0 FROM r""")
+    """Results of a model in three sizes, results in clusters, counts, a matrix of 20 models."""
+    for size in SIZES:
+        progress(f"filling a table of {size:,} rows")
+        query(f"CREATE TABLE t{size}(model TEXT, correct INTEGER)")
+        query(f"""WITH r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < {size})
+                  INSERT INTO t{size} SELECT 'model ' || (i % 10), (i * 31 % 97) % 3 > 0 FROM r""")
+    progress("filling a table of clusters")
     query("CREATE TABLE clusters(cluster INTEGER, y INTEGER)")
-    query(f"""INSERT INTO clusters SELECT rowid * 7919 % {CLUSTERS}, (rowid * 31 % 97) % 3 > 0 FROM t""")
+    query(f"INSERT INTO clusters SELECT rowid * 7919 % {CLUSTERS}, correct FROM t{SIZES[-1]}")
     query("CREATE TABLE counts(k, n)")
     query("""WITH r(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM r WHERE i < 19999)
              INSERT INTO counts SELECT i * 7919 % (n + 1), n
@@ -60,55 +103,170 @@ def fill(query):
 
 
 def rows(query):
-    for call in ("bayes_ci(correct)", "wilson_ci(correct)", "bayes_ci(correct, 0.9)"):
-        compare(f"`{call}` over {ROWS:,} rows", lambda: query(f"SELECT {call} FROM t"),
-                "`sum(correct)`", lambda: query("SELECT sum(correct) FROM t"))
-    compare(f"`clustered_ci(y, cluster)`, {ROWS:,} rows in {CLUSTERS:,} clusters",
+    table("Rows: against SQLite's own aggregates over the same table", *COLUMNS)
+    for size in SIZES:
+        for call in ("bayes_ci(correct)", "bayes_ci(correct, 0.9)", "paired_diff_ci(correct, correct)"):
+            compare(f"`{call}`, {size:,} rows", "`sum(correct)`", lambda: query(f"SELECT {call} FROM t{size}"),
+                    lambda: query(f"SELECT sum(correct) FROM t{size}"))
+    compare(f"`clustered_ci(y, cluster)`, {SIZES[-1]:,} rows in {CLUSTERS:,} clusters", "`GROUP BY cluster`, sum and count",
             lambda: query("SELECT clustered_ci(y, cluster) FROM clusters"),
-            "`GROUP BY cluster`, sum and count",
             lambda: query("SELECT count(*) FROM (SELECT cluster, sum(y), count(*) FROM clusters GROUP BY cluster)"))
 
 
+def hdi(k, n):
+    posterior = stats.beta(k + 1, n - k + 1)
+    return optimize.minimize_scalar(lambda p: posterior.ppf(p + 0.95) - posterior.ppf(p), bounds=(0, 0.05), method="bounded")
+
+
+def better(a, n, b, m):
+    return integrate.quad(lambda x: stats.beta.pdf(x, a + 1, n - a + 1) * stats.beta.cdf(x, b + 1, m - b + 1), 0, 1)
+
+
+def f1(tp, fp, fn):
+    return 2 / (1 + 1 / stats.beta.ppf([0.025, 0.975], tp + 1, fp + fn + 2))
+
+
 def intervals(query):
-    pairs = query("SELECT k, n FROM counts LIMIT 200")
+    table("One interval from counts: against scipy and statsmodels", *COLUMNS)
+    pairs = [(int(k), int(n)) for k, n in query("SELECT k, n FROM counts LIMIT 40")]
     for call, peer_name, peer in (
         ("bayes_ci_counts(k, n)", "scipy `beta(...).interval(0.95)`", lambda k, n: stats.beta(k + 1, n - k + 1).interval(0.95)),
-        ("cp_ci_counts(k, n)", "scipy `binomtest` exact", lambda k, n: stats.binomtest(k, n).proportion_ci(0.95)),
+        ("bayes_ci_counts(k, n, 0.95, 0.5, 0.5)", "statsmodels Jeffreys", lambda k, n: proportion.proportion_confint(k, n, method="jeffreys")),
+        ("hdi_ci_counts(k, n)", "scipy `minimize_scalar`", hdi),
+        ("wilson_ci_counts(k, n)", "statsmodels Wilson", lambda k, n: proportion.proportion_confint(k, n, method="wilson")),
         ("wilson_ci_counts(k, n)", "scipy `binomtest` Wilson", lambda k, n: stats.binomtest(k, n).proportion_ci(0.95, "wilson")),
+        ("cp_ci_counts(k, n)", "statsmodels `beta`", lambda k, n: proportion.proportion_confint(k, n, method="beta")),
+        ("cp_ci_counts(k, n)", "scipy `binomtest` exact", lambda k, n: stats.binomtest(k, n).proportion_ci(0.95)),
+        ("clt_ci_counts(k, n)", "statsmodels normal", lambda k, n: proportion.proportion_confint(k, n)),
+        ("prob_better_counts(k, n, 20, 30)", "scipy `quad`", lambda k, n: better(k, n, 20, 30)),
+        ("diff_clt_ci_counts(k, n, 20, 30)", "statsmodels, Wald",
+         lambda k, n: proportion.confint_proportions_2indep(k, n, 20, 30, method="wald")),
+        ("fisher_or_ci_counts(k, n, 20, 30)", "scipy `odds_ratio`, conditional",
+         lambda k, n: stats.contingency.odds_ratio([[k, n - k], [20, 10]]).confidence_interval()),
+        ("f1_ci_counts(k, n, 5)", "scipy `beta.ppf`", lambda k, n: f1(k, n, 5)),
     ):
-        compare(f"`{call}`", lambda: query(f"SELECT max({call}) FROM counts"),
-                peer_name, lambda: [peer(k, n) for k, n in pairs], 20000, len(pairs))
+        few = 2000 if "better" in call or "fisher" in call else 20000
+        compare(f"`{call}`", peer_name, lambda: query(f"SELECT max({call}) FROM (SELECT * FROM counts LIMIT {few})"),
+                lambda: [peer(k, n) for k, n in pairs], few, len(pairs))
+    for call in ("diff_ci_counts(k, n, 20, 30)", "odds_ratio_ci_counts(k, n, 20, 30)"):
+        best = min(seconds(lambda: query(f"SELECT max({call}) FROM (SELECT * FROM counts LIMIT 500)")) for _ in range(3))
+        say(f"| `{call}` | none that does not sample | {best / 500 * 1e6:,.1f} | | | |")
+
+
+def references(name):
+    with open(HERE / "reference" / name) as file:
+        return [r for r in csv.reader(file) if REFERENCE_LEVEL in r]
+
+
+def errors(ours, sampled, exact):
+    """The worse bound's, of ours, and root mean square of the sampler's."""
+    ours, exact = np.array(ours), np.array(exact)
+    return f"{abs(ours - exact).max():.0e}", f"{np.sqrt(((np.array(sampled) - exact) ** 2).mean(axis=0)).max():.0e}"
+
+
+def against_sampler(query, name, sql, sampler, exact):
+    sampled = []
+    times = measure(name, lambda: query(sql), lambda: sampled.append(sampler()[:2]))
+    lo, hi = map(float, query(sql)[0][0].strip("[]").split(","))
+    say("| " + " | ".join((name, *times, *errors([lo, hi], sampled, exact))) + " |")
 
 
 def models(query):
-    """Against the paper's importance samplers, one data set a call."""
+    """Against the paper's importance samplers, on data whose exact interval is in tests/reference."""
+    table("The paper's models: against its importance sampler with 10,000 points, and both against the exact value",
+          "ours", "ours, µs", "sampler, µs", "ratio", "spread", "our error", "sampler's error")
     rng = np.random.default_rng(2)
-    for tasks, size in ((15, 4), (60, 5), (1000, 20)):
-        theta = rng.beta(2, 1, tasks)
-        k, n = rng.binomial(size, theta), np.full(tasks, size)
-        query("CREATE TABLE IF NOT EXISTS tasks(k, n)")
+    query("CREATE TABLE tasks(k, n)")
+    wanted = {(4, 16): "4 of 2 to 5", (15, 60): "15 of 4", (20, 100): "20 of 5", (60, 300): "60 of 5", (1000, 20000): "1,000 of 20"}
+    for row in references("clustered.csv"):
+        clusters = [(int(k), int(n)) for k, n, times in re.findall(r"(\d+)/(\d+)(?:x(\d+))?", row[-1]) for _ in range(int(times or 1))]
+        shape = wanted.pop((len(clusters), sum(n for k, n in clusters)), None) if row[0] == "clustered" else None
+        if not shape:
+            continue
         query("DELETE FROM tasks")
-        query.many("INSERT INTO tasks VALUES (?, ?)", zip(map(int, k), map(int, n)))
-        compare(f"`clustered_ci_counts(k, n)`, {tasks} x {size}",
-                lambda: query("SELECT clustered_ci_counts(k, n) FROM tasks"),
-                "importance sampler", lambda: samplers.clustered(rng, k, n))
-    for cells in ((11, 4, 2, 3), (12, 6, 0, 2), (2500, 1000, 900, 600)):
-        compare(f"`paired_diff_ci_counts{cells}`, N = {sum(cells)}",
-                lambda: query(f"SELECT paired_diff_ci_counts{cells}"),
-                "importance sampler", lambda: samplers.paired(rng, cells))
+        query.many("INSERT INTO tasks VALUES (?, ?)", clusters)
+        k, n = np.array(clusters).T
+        against_sampler(query, f"`clustered_ci_counts`, {shape}", "SELECT clustered_ci_counts(k, n) FROM tasks",
+                        lambda: samplers.clustered(rng, k, n), [float(row[2]), float(row[3])])
+    known = {tuple(map(int, r[1:5])): r for r in references("paired.csv") if r[0] == "paired_diff"}
+    for cells in ((3, 7, 8, 2), (5, 5, 5, 5), (12, 6, 0, 2), (53, 16, 8, 9), (700, 120, 80, 100), (3000, 700, 500, 800)):
+        against_sampler(query, f"`paired_diff_ci_counts{cells}`, N = {sum(cells):,}", f"SELECT paired_diff_ci_counts{cells}",
+                        lambda: samplers.paired(rng, cells), list(map(float, known[cells][6:8])))
+
+
+def pandas_route(path):
+    """Read the table out, count and compute in Python."""
+    with sqlite3.connect(path) as db:
+        frame = pandas.read_sql("SELECT model, correct FROM t", db)
+    counts = frame.groupby("model")["correct"].agg(["sum", "count"])
+    k, n = counts["sum"], counts["count"]
+    return pandas.DataFrame({"lo": stats.beta.ppf(0.025, k + 1, n - k + 1), "hi": stats.beta.ppf(0.975, k + 1, n - k + 1)})
+
+
+# One query, or the pandas route, in a process that has nothing else to remember.
+ONE_QUERY = """
+import resource, sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.enable_load_extension(True)
+db.load_extension(sys.argv[2].rsplit(".", 1)[0])
+db.execute(sys.argv[3]).fetchall()
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+READ_OUT = """
+import resource, sqlite3, sys
+import pandas
+frame = pandas.read_sql(sys.argv[3], sqlite3.connect(sys.argv[1]))
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+def peak_memory(script, *arguments):
+    """The most it held, in MiB."""
+    done = subprocess.run([sys.executable, "-c", script, *arguments], check=True, capture_output=True, text=True)
+    return int(done.stdout) / 1024
+
+
+BY_MODEL = "SELECT model, bayes_ci(correct) FROM t GROUP BY model"
+
+
+def routes(query, extension):
+    rows_of = SIZES[1]
+    with tempfile.TemporaryDirectory() as scratch:
+        path = f"{scratch}/bench.db"
+        progress("copying tables to disk")
+        query(f"ATTACH '{path}' AS disk")
+        query(f"CREATE TABLE disk.t AS SELECT * FROM t{rows_of}")
+        query("CREATE TABLE disk.clusters AS SELECT * FROM clusters")
+        query.db.commit()
+        query("DETACH disk")
+        table(f"The way round: a database of {rows_of:,} rows of ten models, read into pandas and computed in scipy", *COLUMNS)
+        compare(f"`{BY_MODEL}`", "pandas, scipy", lambda: Query(extension, path)(BY_MODEL), lambda: pandas_route(path))
+        table("Memory: the most a process held, beyond what it takes to open the database", "what", "MiB")
+        for name, script, sql in (
+                (f"`sum(correct)`, {rows_of:,} rows", ONE_QUERY, "SELECT sum(correct) FROM t"),
+                (f"`bayes_ci(correct)`, {rows_of:,} rows", ONE_QUERY, "SELECT bayes_ci(correct) FROM t"),
+                (f"`clustered_ci(y, cluster)`, {SIZES[-1]:,} rows in {CLUSTERS:,} clusters", ONE_QUERY,
+                 "SELECT clustered_ci(y, cluster) FROM clusters"),
+                ("`GROUP BY cluster`, sum and count, of the same", ONE_QUERY,
+                 "SELECT count(*) FROM (SELECT cluster, sum(y), count(*) FROM clusters GROUP BY cluster)"),
+                (f"pandas, {rows_of:,} rows read out", READ_OUT, "SELECT model, correct FROM t")):
+            progress(name)
+            idle = peak_memory(script, path, extension, "SELECT 1")
+            say(f"| {name} | {peak_memory(script, path, extension, sql) - idle:.1f} |")
 
 
 def matrix(query):
-    seconds_taken = min(seconds(lambda: query("""
+    best = min(seconds(lambda: query("""
         SELECT a.model, b.model, paired_diff_ci(a.correct, b.correct)
         FROM results AS a JOIN results AS b USING (question)
         WHERE a.model < b.model GROUP BY a.model, b.model""")) for _ in range(3))
-    print(f"\n190 pairs of 20 models over 1,000 questions, self-join included: {seconds_taken:.2f} s")
+    say()
+    say(f"All 190 pairs of 20 models over 1,000 questions, `paired_diff_ci` with the self-join: {best:.2f} s.")
 
 
 class Query:
-    def __init__(self, extension):
-        self.db = sqlite3.connect(":memory:")
+    def __init__(self, extension, path=":memory:"):
+        self.db = sqlite3.connect(path)
         self.db.enable_load_extension(True)
         self.db.load_extension(extension.rsplit(".", 1)[0])
 
@@ -119,15 +277,21 @@ class Query:
         self.db.executemany(sql, values)
 
 
+def processor():
+    names = re.findall(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text())
+    return f"{len(names)} x {names[0]}" if names else platform.processor()
+
+
 def main(extension):
     query = Query(extension)
+    say(f"Measured on {processor()}, SQLite {sqlite3.sqlite_version}, scipy {scipy.__version__}, by `make bench`.")
     fill(query)
-    print("| ours | peer | ours, µs | peer, µs | ratio | spread |")
-    print("|---|---|---:|---:|---:|---|")
     rows(query)
     intervals(query)
     models(query)
     matrix(query)
+    routes(query, extension)
+    (HERE / "bench.md").write_text("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ enum { EVEN = 8, REACH = 60, PANELS = 2 * REACH + 1 };
 enum { NODES = EV_NODES / EV_LANES, POINTS = EVEN / EV_LANES };
 
 /* The widest panel, on which 16 nodes follow the rate to 1e-10. */
-static const double PANEL = 0.8;
+static const double PANEL = 0.9;
 
 /* The longest step along a line, and how many there may be either way. */
 static const double WIDEST = 0.6;
