@@ -268,13 +268,20 @@ static void inverse(sqlite3_context *context, int argc, sqlite3_value **argv) {
   }
 }
 
+/* Hosts can tell from 3.41 on, and the headers need not be theirs: the table of
+** routines only ever grows, and that of 3.40 ends just before this one. */
 static bool interrupted(void *context) {
+  if (sqlite3_libversion_number() < 3041000) return false;
 #if SQLITE_VERSION_NUMBER >= 3041000
-  if (sqlite3_libversion_number() >= 3041000)
-    return sqlite3_is_interrupted(sqlite3_context_db_handle(context));
-#endif
+  return sqlite3_is_interrupted(sqlite3_context_db_handle(context));
+#elif SQLITE_VERSION_NUMBER >= 3040000 && !defined SQLITE_CORE
+  int (*is_interrupted)(sqlite3 *);
+  memcpy(&is_interrupted, sqlite3_api + 1, sizeof is_interrupted);
+  return is_interrupted(sqlite3_context_db_handle(context));
+#else
   (void)context;
   return false;
+#endif
 }
 
 static int by_counts(const void *a, const void *b) {

@@ -50,6 +50,9 @@ SELECT bayes_ci_counts(18, 20), bayes_ci_counts(18, 20, 0.9), bayes_ci_counts(18
        ci_bar('[0.1,0.7]'), ci_bar('[0.1,0.7]', 0.5), ci_bar('[0.1,0.7]', 0.5, 12),
        evalci_version();
 
+-- So many sizes of clusters that the host is asked, where it can be, whether to go on.
+WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 3000) SELECT clustered_ci_counts(i / 3, i) FROM r;
+
 -- Pictures in parts, since not every client gives a long text whole.
 SELECT length(forest), substr(forest, -280), length(heatmap), substr(heatmap, -280)
 FROM (SELECT forest_svg(model, accuracy, ci) AS forest, heatmap_svg(model, 'accuracy', accuracy) AS heatmap FROM (SELECT * FROM leaderboard ORDER BY model));
