@@ -105,6 +105,7 @@ static const char *const calls[] = {
     "FROM t",
     "SELECT forest_svg(passage, k * 1.0 / n, wilson_ci_counts(k, n)) FROM t",
     "SELECT forest_svg(passage, 0.5, NULL)" SLIDING,
+    "SELECT forest_svg(NULL, 0.5, '[0,1]')",
     "SELECT heatmap_svg(passage, i, 0.5) FROM t",
     "SELECT heatmap_svg(passage, i, NULL)" SLIDING,
     /* pictures that grow, while the oldest of their rows leave */

@@ -127,8 +127,34 @@ def forest_geometry(db):
     svg = forest(db, [("inf", 2, "[0.5,9e999]")])
     arrows = [p for p in svg.iter(SVG + "path") if p.get("class") == "dot"]
     check("an infinite bound is an arrow, and written so", len(arrows) == 1 and "∞" in "".join(svg.itertext()))
+    svg = forest(db, [("far", 4e9, "[2e9,8e9]"), ("near", 0.5, "[0.4,0.6]")])
+    check("an interval beyond the scale is one arrow", len([p for p in svg.iter(SVG + "path") if p.get("class") == "dot"]) == 1)
+    svg = forest(db, [("Fisher", 5, "[2.5,9e999]")])
+    bar = next(numbers(p) for p in svg.iter(SVG + "path") if p.get("class") == "bar" and "H" in p.get("d"))
+    check("a half-infinite interval has length", bar[2] - bar[0] > 40)
+    for ci in ("[-0.001,0.002]", "[0.9996,1.0]", "[0.00002,0.00018]", "[-0.00031,-0.00012]"):
+        lo, hi = map(float, ci.strip("[]").split(","))
+        svg = forest(db, [("small", (lo + hi) / 2, ci)])
+        figures = [shown(t) for t in texts(svg, "soft")]
+        check(f"the scale of {ci} tells its marks apart", len(set(figures)) == len(figures))
+        ends = [float(x.strip("%")) / 100 for x in figures[-1].replace(" to ", "–").split("–")]
+        check(f"the figures of {ci} tell its ends apart", abs(ends[0] - lo) < (hi - lo) / 10 and abs(ends[1] - hi) < (hi - lo) / 10)
+        check(f"no minus before a zero with {ci}", not any(f.startswith("-0%") for f in figures))
+    svg = forest(db, [("odds", 1234567.0, "[123456.5,2345678.5]")])
+    check("large numbers are short", all(len(shown(t)) < 22 for t in texts(svg)))
     svg = forest(db, [("huge", 0.5, "[-1e300,1e300]")])
     check("a bound beyond sense is an arrow", len([p for p in svg.iter(SVG + "path") if p.get("class") == "dot"]) == 2)
+
+
+def heatmap_labels(db):
+    """Labels that look alike once drawn are still told apart; NULL fits in either order."""
+    for a, b in (("a\n", "a\t"), ("x" * 300 + "1", "x" * 300 + "2"), (None, "")):
+        svg = ElementTree.fromstring(db.execute("""SELECT heatmap_svg(column1, 'c', 0.5)
+            FROM (VALUES (?), (?))""", [a, b]).fetchone()[0])
+        check(f"{str(a)[:9]!r} is not {str(b)[:9]!r}", len(texts(svg, "cell")) == 2)
+    drawn = [db.execute(f"SELECT heatmap_svg('a', 'b', column1) FROM (VALUES {v})").fetchone()[0]
+             for v in ("(NULL), (0.6)", "(0.6), (NULL)", "(0.6)")]
+    check("a NULL beside a value changes nothing", len(set(drawn)) == 1)
 
 
 def heatmap(db):
@@ -165,8 +191,8 @@ def colours(db):
     for i in range(101):
         svg = ElementTree.fromstring(db.execute("SELECT heatmap_svg('a', 'b', ?)", [i / 100]).fetchone()[0])
         square = next(r for r in svg.iter(SVG + "rect") if r.get("class") == "empty")
-        ink = texts(svg, "cell")[0].get("fill").replace("#fff", "#ffffff")
-        check(f"{i}% can be read on its colour", contrast(square.get("style")[5:], ink) > 3.5)
+        ink = 2 * texts(svg, "cell")[0].get("fill").lstrip("#")
+        check(f"{i}% can be read on its colour", contrast(square.get("style")[5:], "#" + ink) > 4.5)
     for ground, marks in (("#ffffff", ("#1b1f24", "#57606a", "#0b5fa5")), ("#14181d", ("#e6edf3", "#9aa4af", "#7cc0ff"))):
         style = svg.find(SVG + "style").text
         for mark in marks:
@@ -195,7 +221,7 @@ def demo(db):
 
 def main():
     db = connect()
-    for part in (hostile_labels, forest_geometry, heatmap, colours, demo):
+    for part in (hostile_labels, forest_geometry, heatmap_labels, heatmap, colours, demo):
         part(db)
     print(f"{passed} passed, {failed} failed")
     sys.exit(failed > 0)

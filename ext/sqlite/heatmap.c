@@ -12,18 +12,22 @@ enum { MOST_NAMES = 200 };
 /* All in pixels but the labels' widths, which are in ems of 13. */
 static const double EM = 13, MOST_LABEL = 18, ACROSS = 48, DOWN = 30, GAP = 10;
 
-/* The different labels of an axis. */
+/* The different labels of an axis, and the values they were made from. */
 typedef struct names {
   int count;
   const char *name[MOST_NAMES];
+  sqlite3_uint64 value[MOST_NAMES];
 } names;
 
-/* Which one a label is; new ones are added, but for one too many: -1. */
-static int index_of(names *n, const char *label) {
+/* Which of them label `which` of a mark is; new ones are added, but for one too
+** many: -1.  Two values may look alike once cleaned and cut. */
+static int index_of(names *n, const evalci_mark *mark, int which) {
   for (int i = 0; i < n->count; i++)
-    if (strcmp(n->name[i], label) == 0) return i;
+    if (n->value[i] == mark->values[which] && strcmp(n->name[i], mark->labels[which]) == 0)
+      return i;
   if (n->count == MOST_NAMES) return -1;
-  n->name[n->count] = label;
+  n->name[n->count] = mark->labels[which];
+  n->value[n->count] = mark->values[which];
   return n->count++;
 }
 
@@ -44,6 +48,22 @@ static unsigned colour_of(double p) {
   return colour;
 }
 
+/* How light a colour is, as WCAG 2.1 defines relative luminance. */
+static double luminance(unsigned colour) {
+  static const double share[] = {0.0722, 0.7152, 0.2126};
+  double sum = 0;
+  for (int i = 0; i < 3; i++) {
+    double part = (double)(colour >> (8 * i) & 0xFF) / 255;
+    sum += share[i] * (part <= 0.04045 ? part / 12.92 : pow((part + 0.055) / 1.055, 2.4));
+  }
+  return sum;
+}
+
+/* Black or white, whichever is the easier to read: at 0.18 both are alike. */
+static const char *ink_on(unsigned colour) {
+  return luminance(colour) > 0.18 ? "#000" : "#fff";
+}
+
 /* In per cent, but never 0 or 100 for what is neither. */
 static void append_percent(sqlite3_str *out, double p) {
   if (p > 0 && p < 0.005)
@@ -51,45 +71,55 @@ static void append_percent(sqlite3_str *out, double p) {
   else if (p >= 0.995 && p < 1)
     sqlite3_str_appendall(out, "&gt;99");
   else
-    sqlite3_str_appendf(out, "%.0f", 100 * p);
+    evalci_append_fixed(out, 100 * p, 0);
 }
 
 static void draw_cell(sqlite3_str *out, double p, double x, double y) {
-  sqlite3_str_appendf(out,
-                      "<rect class=\"empty\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"",
-                      x, y, ACROSS - 2, DOWN - 2);
+  sqlite3_str_appendall(out, "<rect class=\"empty\"");
+  evalci_append_at(out, "x", x);
+  evalci_append_at(out, "y", y);
+  evalci_append_at(out, "width", ACROSS - 2);
+  evalci_append_at(out, "height", DOWN - 2);
   if (isnan(p)) {
     sqlite3_str_appendall(out, "/>\n");
     return;
   }
   char number[EVALCI_NUMBER_SIZE];
   number[evalci_write_number(p, number)] = 0;
-  sqlite3_str_appendf(
-      out,
-      " style=\"fill:#%06x\"><title>%s</title></rect>"
-      "<text class=\"cell\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\" fill=\"%s\">",
-      colour_of(p), number, x + ACROSS / 2 - 1, y + DOWN / 2 + 3,
-      fabs(2 * p - 1) > 0.85 ? "#fff" : "#1b1f24");
+  unsigned colour = colour_of(p);
+  sqlite3_str_appendf(out, " style=\"fill:#%06x\"><title>%s</title></rect>", colour, number);
+  sqlite3_str_appendf(out, "<text class=\"cell\" text-anchor=\"middle\" fill=\"%s\"",
+                      ink_on(colour));
+  evalci_append_at(out, "x", x + ACROSS / 2 - 1);
+  evalci_append_at(out, "y", y + DOWN / 2 + 3);
+  sqlite3_str_appendall(out, ">");
   append_percent(out, p);
+  sqlite3_str_appendall(out, "</text>\n");
+}
+
+static void draw_name(sqlite3_str *out, const char *name, double x, double y, bool slanted) {
+  sqlite3_str_appendall(out, slanted ? "<text class=\"ink\" transform=\"translate("
+                                     : "<text class=\"ink\" text-anchor=\"end\"");
+  if (slanted) {
+    evalci_append_fixed(out, x, 1);
+    sqlite3_str_appendall(out, " ");
+    evalci_append_fixed(out, y, 1);
+    sqlite3_str_appendall(out, ") rotate(-45)\"");
+  } else {
+    evalci_append_at(out, "x", x);
+    evalci_append_at(out, "y", y);
+  }
+  sqlite3_str_appendall(out, ">");
+  evalci_append_label(out, name, MOST_LABEL);
   sqlite3_str_appendall(out, "</text>\n");
 }
 
 static void draw_names(sqlite3_str *out, const names *rows, const names *columns, double left,
                        double top) {
-  for (int i = 0; i < rows->count; i++) {
-    sqlite3_str_appendf(out, "<text class=\"ink\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">",
-                        left - GAP, top + DOWN * i + DOWN / 2 + 3.5);
-    evalci_append_label(out, rows->name[i], MOST_LABEL);
-    sqlite3_str_appendall(out, "</text>\n");
-  }
-  for (int i = 0; i < columns->count; i++) {
-    double x = left + ACROSS * (i + 0.5), y = top - GAP;
-    sqlite3_str_appendf(
-        out, "<text class=\"ink\" x=\"%.1f\" y=\"%.1f\" transform=\"rotate(-45 %.1f %.1f)\">", x, y,
-        x, y);
-    evalci_append_label(out, columns->name[i], MOST_LABEL);
-    sqlite3_str_appendall(out, "</text>\n");
-  }
+  for (int i = 0; i < rows->count; i++)
+    draw_name(out, rows->name[i], left - GAP, top + DOWN * i + DOWN / 2 + 3.5, false);
+  for (int i = 0; i < columns->count; i++)
+    draw_name(out, columns->name[i], left + ACROSS * (i + 0.5), top - GAP, true);
 }
 
 /* The number in each cell; NAN where there is none.  NULL after leaving a
@@ -97,7 +127,7 @@ static void draw_names(sqlite3_str *out, const names *rows, const names *columns
 static double *matrix_of(evalci_call *call, const evalci_mark *marks, int count, names *rows,
                          names *columns) {
   for (int i = 0; i < count; i++)
-    if (index_of(rows, marks[i].labels[0]) < 0 || index_of(columns, marks[i].labels[1]) < 0) {
+    if (index_of(rows, &marks[i], 0) < 0 || index_of(columns, &marks[i], 1) < 0) {
       evalci_fail(call,
                   "at most %d rows and as many columns can be drawn; "
                   "draw fewer, with WHERE",
@@ -108,13 +138,14 @@ static double *matrix_of(evalci_call *call, const evalci_mark *marks, int count,
   double *cells = sqlite3_malloc64((sqlite3_uint64)size * sizeof *cells);
   for (int i = 0; cells && i < size; i++) cells[i] = NAN;
   for (int i = 0; cells && i < count; i++) {
-    const char *row = marks[i].labels[0], *column = marks[i].labels[1];
-    double *cell = &cells[index_of(rows, row) * columns->count + index_of(columns, column)];
+    double *cell =
+        &cells[index_of(rows, &marks[i], 0) * columns->count + index_of(columns, &marks[i], 1)];
+    if (isnan(marks[i].numbers[0])) continue;
     if (!isnan(*cell)) {
       evalci_fail(call,
                   "two values for one cell, the row '%.40s' and the column '%.40s'; "
                   "group by both",
-                  row, column);
+                  marks[i].labels[0], marks[i].labels[1]);
       sqlite3_free(cells);
       return NULL;
     }

@@ -44,7 +44,7 @@ typedef struct album {
 
 static void free_mark(evalci_mark *mark) {
   for (int i = 0; i < 2; i++) sqlite3_free(mark->labels[i]);
-  *mark = (evalci_mark){{NULL, NULL}, {0}};
+  *mark = (evalci_mark){{NULL, NULL}, {0}, {0}};
 }
 
 /* A place for one more: marks that have left make room before more is taken. */
@@ -65,14 +65,16 @@ static evalci_mark *next_mark(album *a) {
 }
 
 static bool add(const evalci_picture *p, evalci_call *call, album *a, sqlite3_value **argv) {
-  evalci_mark mark = {{NULL, NULL}, {0}};
+  evalci_mark mark = {{NULL, NULL}, {0}, {0}};
   if (a->end - a->first == p->most)
     return evalci_fail(call, "at most %d rows can be drawn; %s", p->most, p->instead);
   if (!p->read(call, argv + p->labels, mark.numbers)) return false;
   evalci_mark *place = next_mark(a);
   bool done = place != NULL;
-  for (int i = 0; i < p->labels && done; i++)
+  for (int i = 0; i < p->labels && done; i++) {
+    mark.values[i] = evalci_hash(argv[i]);
     done = (mark.labels[i] = evalci_label(argv[i])) != NULL;
+  }
   if (done) {
     *place = mark;
     a->end++;

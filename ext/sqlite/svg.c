@@ -2,6 +2,8 @@
 ** What the pictures share: labels that are anybody's text, and the frame of a
 ** document that stands alone as a file and inside a page alike.
 */
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "svg.h"
@@ -42,20 +44,31 @@ char *evalci_label(sqlite3_value *value) {
   const char *text = (const char *)sqlite3_value_text(value);
   int bytes = text ? sqlite3_value_bytes(value) : 0;
   if (!text && sqlite3_value_type(value) != SQLITE_NULL) return NULL;
+  if (!text) text = "";
   /* A character takes at most four bytes, and a byte may become three. */
   char *label = sqlite3_malloc(4 * MOST_CHARACTERS + (int)sizeof ELLIPSIS), *out = label;
   if (!label) return NULL;
   const char *c = text, *end = text + bytes;
   for (int i = 0; i < MOST_CHARACTERS && c < end; i++) {
     character here = character_at(c, end);
-    bool bad = is_forbidden(here.code);
-    size_t size = bad ? strlen(REPLACEMENT) : (size_t)here.size;
-    memcpy(out, bad ? REPLACEMENT : c, size);
+    bool space = here.code == '\n' || here.code == '\t' || here.code == '\r';
+    const char *kept = space ? " " : is_forbidden(here.code) ? REPLACEMENT : c;
+    size_t size = kept == c ? (size_t)here.size : strlen(kept);
+    memcpy(out, kept, size);
     out += size;
     c += here.size;
   }
   strcpy(out, c < end ? ELLIPSIS : "");
   return label;
+}
+
+/* Fowler, Noll and Vo's, of the bytes and the type. */
+sqlite3_uint64 evalci_hash(sqlite3_value *value) {
+  sqlite3_uint64 hash = 14695981039346656037u + (unsigned)sqlite3_value_type(value);
+  const unsigned char *c = sqlite3_value_text(value);
+  for (int i = 0, size = c ? sqlite3_value_bytes(value) : 0; i < size; i++)
+    hash = (hash ^ c[i]) * 1099511628211u;
+  return hash;
 }
 
 /* Of one character, in ems: of the common sans-serif fonts, the widest. */
@@ -129,14 +142,30 @@ void evalci_append_label(sqlite3_str *out, const char *label, double most) {
   sqlite3_str_appendall(out, ELLIPSIS);
 }
 
+void evalci_append_fixed(sqlite3_str *out, double x, int digits) {
+  sqlite3_int64 power = 1;
+  for (int i = 0; i < digits; i++) power *= 10;
+  sqlite3_int64 scaled = llround(fmin(1e17, fabs(x) * (double)power));
+  sqlite3_str_appendf(out, "%s%lld", x < 0 && scaled > 0 ? "-" : "", scaled / power);
+  if (digits > 0) sqlite3_str_appendf(out, ".%0*lld", digits, scaled % power);
+}
+
+void evalci_append_at(sqlite3_str *out, const char *name, double x) {
+  sqlite3_str_appendf(out, " %s=\"", name);
+  evalci_append_fixed(out, x, 1);
+  sqlite3_str_appendall(out, "\"");
+}
+
 /* Blue and orange are told apart with any kind of colour vision.  Classes rather
 ** than variables, since not every viewer knows those. */
 void evalci_open_svg(sqlite3_str *out, double width, double height, const char *title) {
-  sqlite3_str_appendf(
+  sqlite3_str_appendall(out,
+                        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"evalci\" role=\"img\" ");
+  sqlite3_str_appendf(out, "viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\">\n<title>%s</title>\n",
+                      (int)ceil(width), (int)ceil(height), (int)ceil(width), (int)ceil(height),
+                      title);
+  sqlite3_str_appendall(
       out,
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"evalci\" role=\"img\" "
-      "viewBox=\"0 0 %.1f %.1f\" width=\"%.0f\" height=\"%.0f\">\n"
-      "<title>%s</title>\n"
       "<style>\n"
       ".evalci{font:13px system-ui,-apple-system,\"Segoe UI\",Roboto,\"DejaVu Sans\",sans-serif}\n"
       ".evalci .paper{fill:#fff}.evalci .ink{fill:#1b1f24}.evalci .soft{fill:#57606a}\n"
@@ -148,8 +177,7 @@ void evalci_open_svg(sqlite3_str *out, double width, double height, const char *
       ".evalci .grid{stroke:#2f363d}.evalci .zero{stroke:#9aa4af}\n"
       ".evalci .bar{stroke:#7cc0ff}.evalci .dot{fill:#7cc0ff}.evalci .empty{fill:#222930}}\n"
       "</style>\n"
-      "<rect class=\"paper\" width=\"%.1f\" height=\"%.1f\"/>\n",
-      width, height, width, height, title, width, height);
+      "<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n");
 }
 
 void evalci_close_svg(sqlite3_str *out) {

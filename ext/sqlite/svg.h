@@ -9,7 +9,8 @@
 
 /* One row of a picture: its labels, and its numbers; NAN where there is none. */
 typedef struct evalci_mark {
-  char *labels[2]; /* sqlite3_malloc'ed, cleaned; the second may be NULL */
+  char *labels[2];          /* sqlite3_malloc'ed, cleaned; the second may be NULL */
+  sqlite3_uint64 values[2]; /* what they were made from, hashed, to tell them apart */
   double numbers[3];
 } evalci_mark;
 
@@ -29,6 +30,7 @@ typedef struct evalci_picture {
 /* A value as a label: well-formed UTF-8 without control characters, and of a
 ** bounded length.  NULL when there is no memory. */
 char *evalci_label(sqlite3_value *value);
+sqlite3_uint64 evalci_hash(sqlite3_value *value);
 
 /* The width of a label in ems, a little on the safe side, since no font is at
 ** hand to measure by; at most `most`, which is where labels are cut. */
@@ -36,6 +38,13 @@ double evalci_label_width(const char *label, double most);
 
 /* The label, cut to a width, with its whole text in a tooltip when it was. */
 void evalci_append_label(sqlite3_str *out, const char *label, double most);
+
+/* x with so many digits after the point, and no minus before a zero.  Not by
+** appendf, whose rounding differs from one SQLite to the next. */
+void evalci_append_fixed(sqlite3_str *out, double x, int digits);
+
+/* A coordinate, as an attribute. */
+void evalci_append_at(sqlite3_str *out, const char *name, double x);
 
 /* Opens a document of such a size: its description, its colours in light and
 ** in dark, its ground. */
