@@ -137,13 +137,19 @@ demo:
 	@sqlite3 build/demo.db '.load build/evalci' '.echo on' '.read sql/demo.sql'
 	@echo 'Go on: sqlite3 build/demo.db ".load build/evalci"'
 
+# Names may hold anything, so the shell reads them from its environment.
+report: export EVALS := $(value DB)
+report: export PAGE := $(value OUT)
 report:
 	$(call need,$(DEMO_NEEDS))
 	@$(MAKE) -s --no-print-directory $(SO)
-	@test -f "$(DB)" || { echo "make report: there is no database '$(DB)'; as in make report DB=evals.db OUT=report.html" >&2; exit 1; }
-	@test -n "$(OUT)" || { echo "make report: where to? as in make report DB=evals.db OUT=report.html" >&2; exit 1; }
-	@sqlite3 -bail "$(DB)" '.load build/evalci' '.read sql/report.sql' > "$(OUT).part" || { rm -f "$(OUT).part"; exit 1; }
-	@mv "$(OUT).part" "$(OUT)" && echo "wrote $(OUT)"
+	@say() { echo "make report: $$1; as in make report DB=evals.db OUT=report.html" >&2; exit 1; }; \
+	case $$EVALS in /*) ;; *) EVALS=./$$EVALS ;; esac; case $$PAGE in /* | '') ;; *) PAGE=./$$PAGE ;; esac; \
+	test -f "$$EVALS" || say "there is no database '$$EVALS'"; \
+	test -n "$$PAGE" && ! test -d "$$PAGE" || say "OUT must name a file, not '$$PAGE'"; \
+	! test "$$EVALS" -ef "$$PAGE" || say "the page would replace the database"; \
+	sqlite3 -bail "$$EVALS" '.load build/evalci' '.read sql/report.sql' > "$$PAGE.part" || { rm -f "$$PAGE.part"; exit 1; }; \
+	mv "$$PAGE.part" "$$PAGE" && echo "wrote $$PAGE"
 
 test:
 	$(call need,$(TEST_NEEDS))
@@ -225,9 +231,11 @@ install: $(SO)
 	install -m 755 $(SO) $(DESTDIR)$(PREFIX)/lib/sqlite3/
 	install -m 644 ext/evalci.h $(DESTDIR)$(PREFIX)/include/
 
+# With its source, as the licence asks, and the library where README loads it from.
 dist: $(SO)
-	rm -rf build/evalci-$(VERSION) && mkdir -p build/evalci-$(VERSION)
-	cp -r $(SO) README.md LICENSE sql build/evalci-$(VERSION)/
+	rm -rf build/evalci-$(VERSION) && mkdir -p build/evalci-$(VERSION)/build
+	cp -r Makefile README.md LICENSE .clang-format .ci ext sql tests build/evalci-$(VERSION)/
+	cp $(SO) build/evalci-$(VERSION)/build/
 	tar -C build -czf build/evalci-$(VERSION).tar.gz evalci-$(VERSION)
 
 lint:

@@ -4,8 +4,9 @@
 --
 --   sqlite3 -bail evals.db '.load build/evalci' '.read sql/report.sql' > report.html
 --
--- make report DB=evals.db OUT=report.html does that.  It leaves the views
--- leaderboard and compare in the database, and nothing else.
+-- make report DB=evals.db OUT=report.html does that.  The database is left as it
+-- was: all is done in a transaction that is rolled back, views included.
+BEGIN;
 .read sql/leaderboard.sql
 .read sql/compare.sql
 .mode list
@@ -15,17 +16,21 @@
 -- Names are anybody's text: from here on, as HTML.
 CREATE TEMP TABLE ranked AS
 SELECT row_number() OVER (ORDER BY accuracy DESC, model) AS rank, *,
-       replace(replace(replace(replace(model, '&', '&amp;'), '<', '&lt;'), '>', '&gt;'), '"', '&quot;') AS name
+       replace(replace(replace(replace(replace(coalesce(model, '(no name)'), char(0), '�'), '&', '&amp;'), '<', '&lt;'), '>', '&gt;'), '"', '&quot;') AS name
 FROM leaderboard;
 
 CREATE TEMP TABLE pairs AS
 SELECT a.rank AS rank_a, b.rank AS rank_b, a.name AS name_a, b.name AS name_b, c.*
-FROM compare AS c JOIN ranked AS a ON a.model = c.model_a JOIN ranked AS b ON b.model = c.model_b;
+FROM compare AS c
+JOIN ranked AS a ON a.model = c.model_a AND a.rank <= 30
+JOIN ranked AS b ON b.model = c.model_b AND b.rank <= 30;
 
 CREATE TEMP TABLE tasks AS
-SELECT replace(replace(replace(replace(task, '&', '&amp;'), '<', '&lt;'), '>', '&gt;'), '"', '&quot;') AS name_task,
+SELECT replace(replace(replace(replace(replace(coalesce(task, ''), char(0), '�'), '&', '&amp;'), '<', '&lt;'), '>', '&gt;'), '"', '&quot;') AS name_task,
        task, rank, name, count(a.correct) AS n, avg(a.correct) AS accuracy,
-       bayes_ci(a.correct) AS ci, ci_bar(bayes_ci(a.correct), avg(a.correct), 20) AS bar
+       -- a question that was asked again is a cluster of its answers
+       CASE WHEN count(a.correct) > count(DISTINCT CASE WHEN a.correct IS NOT NULL THEN hex(item) END)
+            THEN clustered_ci(a.correct, hex(item)) ELSE bayes_ci(a.correct) END AS ci
 FROM results AS a JOIN ranked USING (model) GROUP BY task, rank;
 
 SELECT '<!DOCTYPE html>
@@ -54,7 +59,8 @@ th{color:var(--soft);font-weight:600}.name{text-align:left;max-width:13rem;overf
 SELECT '<p class="soft">' || count(*) || iif(count(*) = 1, ' model, ', ' models, ') ||
        (SELECT count(DISTINCT task) FROM tasks) || iif((SELECT count(DISTINCT task) FROM tasks) = 1, ' task, ', ' tasks, ') ||
        coalesce(sum(n), 0) || ' answers, ' || coalesce(sum(errored), 0) ||
-       ' more that are not known. Error bars are 95% intervals.</p>'
+       ' more that are not known. Error bars are 95% intervals.' ||
+       iif(count(*) > 200, ' The picture has the first 200 models.', '') || '</p>'
 FROM ranked;
 
 SELECT '<h2>Leaderboard</h2>
@@ -89,7 +95,7 @@ SELECT '</div>
 SELECT '<tr><td class="name" title="' || name_a || '">' || name_a || '</td><td class="name" title="' || name_b || '">' || name_b ||
        '</td><td class="name">' || verdict || '</td><td data-value="' || diff || '">' || printf('%+.1f%%', 100 * diff) ||
        '</td><td data-value="' || ci || '">' || printf('%+.1f%% to %+.1f%%', 100 * lo, 100 * hi) ||
-       '</td><td data-value="' || prob_a_better || '">' || printf('%.3f', prob_a_better) || '</td><td>' || n || '</td></tr>'
+       '</td><td data-value="' || prob_a_better || '">' || iif(prob_a_better > 0.999, '&gt;0.999', iif(prob_a_better < 0.001, '&lt;0.001', printf('%.3f', prob_a_better))) || '</td><td>' || n || '</td></tr>'
 FROM pairs ORDER BY min(rank_a, rank_b), max(rank_a, rank_b);
 SELECT '</table></div>';
 
@@ -99,7 +105,7 @@ SELECT '<h2>Every task</h2>
 SELECT '<tr><td class="name" title="' || name_task || '">' || name_task || '</td><td class="name" title="' || name || '">' || name ||
        '</td><td>' || n || '</td><td data-value="' || coalesce(accuracy, '') || '">' ||
        iif(accuracy IS NULL, '', printf('%.1f%%', 100 * accuracy)) || '</td><td data-value="' || coalesce(ci, '') || '">' ||
-       coalesce(ci_text(ci), 'no answers') || '</td><td class="name bar">' || coalesce(bar, '') || '</td></tr>'
+       coalesce(ci_text(ci), 'no answers') || '</td><td class="name bar">' || coalesce(ci_bar(ci, accuracy, 20), '') || '</td></tr>'
 FROM tasks ORDER BY task, rank;
 SELECT '</table></div>';
 
@@ -111,12 +117,13 @@ It does not rest on the central limit theorem, so it is right for 15 questions a
   'a Beta-Bernoulli credible interval with a uniform prior (<code>bayes_ci</code>).',
   'some questions were asked more than once, so answers are clustered by question: a Beta-binomial hierarchy, theta ~ U(0,1), d ~ Gamma(1,1) (<code>clustered_ci</code>).') || '</li>
 <li>On other tasks: the same hierarchy, clustered by task. It says how the model would do on other tasks like these, and is wide when there are few.</li>
-<li>Two models: a bivariate probit on the questions both answered, uniform priors, rho = 2 Beta(4,2) - 1 (<code>paired_diff_ci</code>, <code>paired_prob_better</code>).
+<li>Two models: a bivariate probit on the questions both answered, each counted once with the first known answer, uniform priors, rho = 2 Beta(4,2) - 1 (<code>paired_diff_ci</code>, <code>paired_prob_better</code>).
 A verdict is given when the 95% interval of the difference leaves 0 out.</li>
-<li>Within a task: a Beta-Bernoulli credible interval, uniform prior.</li>
+<li>Within a task: as accuracy, from the answers to that task alone.</li>
 <li>Answers that are not known (the run errored) are left out, not counted as wrong.</li>
 </ul>
 <p class="soft">evalci ' || evalci_version() || ', SQLite ' || sqlite_version() || '. No random numbers: the same data give the same page.
 Methods: Bowyer, Aitchison and Ivanova, &#8220;Don''t use the CLT in LLM evals with fewer than a few hundred datapoints&#8221;, ICML 2025.</p>
 </body>
 </html>' FROM ranked;
+ROLLBACK;

@@ -146,6 +146,9 @@ def main():
         made = subprocess.run(["make", "-s", "report", f"DB={path}/evals.db", f"OUT={path}/report.html"], cwd=ROOT,
                               text=True, capture_output=True)
         check(f"make report: {made.stderr}", made.returncode == 0)
+        check("the database is left as it was", db.execute("SELECT group_concat(name) FROM sqlite_master").fetchone()[0] == "results")
+        for view in ("leaderboard", "compare"):
+            db.executescript((ROOT / f"sql/{view}.sql").read_text())
         text = (path / "report.html").read_text()
         check("the page needs nothing else", not re.search(r"(src|href)=|@import|url\(", text))
         (path / "measured.html").write_text(text.replace("</body>", MEASURE + "</body>"))
