@@ -1,5 +1,5 @@
 -- A view over results (see schema.sql): one row a pair of models, on the
--- questions that both answered, paired by task, item and attempt.
+-- questions that both answered, paired by task and item.
 --
 --   sqlite3 evals.db '.load build/evalci' '.read sql/compare.sql' 'SELECT * FROM compare'
 --
@@ -12,13 +12,16 @@
 --   verdict                         'A better' or 'B better' when the interval leaves
 --                                   0 out, else 'not separated'
 --
--- Several attempts at a question are taken as several questions, which makes
--- the interval too short; to be strict compare one attempt, over a view of
--- results WHERE attempt = 1.
+-- A question counts once, with each model's first known answer: more attempts at
+-- it are not more questions, and taking them for such would make every interval
+-- too short.  Items are compared as text, since one import may write 7 and
+-- another '7'.
 DROP VIEW IF EXISTS compare;
 CREATE VIEW compare AS
 WITH answers AS MATERIALIZED (
-  SELECT model, task, item, attempt, correct FROM results WHERE correct IS NOT NULL
+  -- SQLite takes correct from the row that has the least attempt
+  SELECT model, coalesce(task, '') AS task, CAST(item AS TEXT) AS item, correct, min(attempt)
+  FROM results WHERE correct IS NOT NULL GROUP BY 1, 2, 3
 ), paired AS (
   SELECT a.model                                AS model_a,
          b.model                                AS model_b,
@@ -31,7 +34,7 @@ WITH answers AS MATERIALIZED (
          paired_diff_ci(a.correct, b.correct)   AS ci,
          paired_prob_better(a.correct, b.correct) AS prob_a_better
   FROM answers AS a
-  JOIN answers AS b USING (task, item, attempt)
+  JOIN answers AS b USING (task, item)
   WHERE a.model < b.model
   GROUP BY a.model, b.model
 )

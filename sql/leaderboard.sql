@@ -25,9 +25,9 @@ WITH repeated(again) AS (
          count(*) - count(correct)   AS errored,
          avg(correct)                AS accuracy,
          bayes_ci(correct)           AS iid,
-         clustered_ci(CASE WHEN again THEN correct END, quote(task) || quote(item)) AS by_item,
-         count(DISTINCT CASE WHEN correct IS NOT NULL THEN task END)                AS tasks,
-         clustered_ci(correct, task) AS by_task
+         clustered_ci(CASE WHEN again THEN correct END, hex(task) || '/' || hex(item)) AS by_item,
+         count(DISTINCT CASE WHEN correct IS NOT NULL THEN coalesce(task, '') END)  AS tasks,
+         clustered_ci(correct, coalesce(task, '')) AS by_task
   FROM results, repeated
   GROUP BY model
 )

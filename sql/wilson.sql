@@ -5,6 +5,8 @@
 --   sqlite3 evals.db '.read sql/wilson.sql' 'SELECT * FROM leaderboard_wilson'
 --
 --   n, correct, errored   answers known, right ones, and those not known (NULL)
+--   invalid               answers that are neither 0 nor 1; if there are any, there
+--                         is no accuracy and no interval
 --   accuracy              correct / n
 --   lo, hi                the interval
 --
@@ -33,7 +35,8 @@ WITH counted AS (
   SELECT model,
          count(*)               AS asked,
          count(correct) * 1.0   AS n,
-         sum(correct) * 1.0     AS k,
+         sum(correct NOT IN (0, 1, '0', '1')) AS invalid,
+         CASE WHEN sum(correct NOT IN (0, 1, '0', '1')) = 0 THEN sum(correct) * 1.0 END AS k,
          1.9599639845400543     AS z
   FROM results
   GROUP BY model
@@ -44,6 +47,7 @@ SELECT model,
        CAST(n AS INTEGER)                                   AS n,
        CAST(k AS INTEGER)                                   AS correct,
        CAST(asked - n AS INTEGER)                           AS errored,
+       coalesce(invalid, 0)                                 AS invalid,
        k / n                                                AS accuracy,
        2 * k * (k / n) / (2 * k + w)                        AS lo,
        1 - 2 * (n - k) * ((n - k) / n) / (2 * (n - k) + w)  AS hi

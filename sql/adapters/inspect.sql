@@ -2,7 +2,7 @@
 -- sqlite3 shell, which can read files.
 --
 --   inspect log convert logs --to json --output-dir logs_json
---   sqlite3 evals.db '.read sql/schema.sql' ".parameter set @path 'logs_json'" '.read sql/adapters/inspect.sql'
+--   sqlite3 evals.db '.read sql/schema.sql' ".parameter set @path \"'logs_json'\"" '.read sql/adapters/inspect.sql'
 --
 -- The first line is for Inspect's usual .eval files, which are zipped; logs
 -- written with --log-format json need no converting.  @path is a log or a
@@ -27,7 +27,7 @@
 -- every answer would count several times: the first, unless the log has the one
 -- you ask for.  Asking for another replaces what was imported before.
 --
---   .parameter set @scorer 'model_graded_fact'
+--   .parameter set @scorer "'model_graded_fact'"
 --
 -- An errored sample is NULL even if score_on_error had it scored.  To take that
 -- score, or to count every errored sample as wrong:

@@ -2,7 +2,7 @@
 -- ../schema.sql.  For the sqlite3 shell, which can read files.
 --
 --   lm_eval ... --output_path out --log_samples
---   sqlite3 evals.db '.read sql/schema.sql' ".parameter set @path 'out'" '.read sql/adapters/lm_eval.sql'
+--   sqlite3 evals.db '.read sql/schema.sql' ".parameter set @path \"'out'\"" '.read sql/adapters/lm_eval.sql'
 --
 -- @path is a samples file or a directory, searched to the bottom.  It prints a
 -- line a file: what it took, and what results now has of it.  The same files again change nothing; of two
@@ -24,8 +24,8 @@
 -- first filter and its first metric, unless the file has the ones you ask for.
 -- Asking for others replaces those imported before.
 --
---   .parameter set @filter 'flexible-extract'
---   .parameter set @metric 'acc_norm'
+--   .parameter set @filter "'flexible-extract'"
+--   .parameter set @metric "'acc_norm'"
 --
 -- lm_eval stops at an error, so none is recorded; a missing score is the nearest
 -- thing.  To count it as wrong:
