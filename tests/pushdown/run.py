@@ -56,11 +56,12 @@ METHODS = {
                    diff_clt_ci_counts(a.k, a.n, b.k, b.n)
             FROM pair JOIN model_counts AS a ON a.model = pair.a JOIN model_counts AS b ON b.model = pair.b"""),
     "the same questions": (
-        f"""WITH pair(a, b) AS (VALUES ({PAIR}))
+        f"""WITH pair(a, b) AS (VALUES ({PAIR})),
+                 answers AS MATERIALIZED (SELECT model, task, item, correct, min(attempt) FROM results
+                                          WHERE correct IS NOT NULL GROUP BY model, task, item)
             SELECT paired_diff_clt_ci(a.correct, b.correct)
-            FROM pair JOIN results AS a ON a.model = pair.a
-            JOIN results AS b ON b.model = pair.b
-                 AND b.task = a.task AND b.item = a.item AND b.attempt = a.attempt""",
+            FROM pair JOIN answers AS a ON a.model = pair.a
+            JOIN answers AS b ON b.model = pair.b AND b.task = a.task AND b.item = a.item""",
         f"""SELECT paired_diff_clt_ci_counts(both, only_a, only_b, neither)
             FROM pair_counts WHERE (model_a, model_b) = ({PAIR})"""),
 }
