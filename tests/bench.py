@@ -3,7 +3,7 @@
 
 Every pair is timed alternately, several rounds; the ratio is of the two best
 times, and the spread is the range of the rounds' own ratios.  The table is
-printed as it grows and written to tests/bench.md, which README shows.
+printed as it grows, and written into README.md between the marks there.
 """
 import csv
 import pathlib
@@ -32,6 +32,7 @@ SIZES = (100_000, 1_000_000, 10_000_000)
 CLUSTERS = 100_000
 ROUNDS = 5
 REFERENCE_LEVEL = "0.95"
+BEGIN, END = "<!-- make bench writes from here -->\n", "<!-- to here -->\n"
 lines = []
 
 
@@ -291,7 +292,9 @@ def main(extension):
     models(query)
     matrix(query)
     routes(query, extension)
-    (HERE / "bench.md").write_text("\n".join(lines) + "\n")
+    readme = HERE.parent / "README.md"
+    before, rest = readme.read_text().split(BEGIN)
+    readme.write_text(before + BEGIN + "\n".join(lines) + "\n" + END + rest.split(END)[1])
 
 
 if __name__ == "__main__":

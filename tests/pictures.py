@@ -204,7 +204,7 @@ DEMO = {
         (SELECT model, avg(correct) AS accuracy, bayes_ci(correct) AS ci FROM results GROUP BY model ORDER BY 2 DESC)""",
     "heatmap.svg": """SELECT heatmap_svg(a, b, p) FROM
         (SELECT a.model AS a, b.model AS b, iif(a.model <> b.model, prob_better(a.correct, b.correct), NULL) AS p
-         FROM results AS a JOIN results AS b USING (question) GROUP BY 1, 2 ORDER BY sum(a.correct) DESC, sum(b.correct) DESC)""",
+         FROM results AS a JOIN results AS b USING (item) GROUP BY 1, 2 ORDER BY sum(a.correct) DESC, sum(b.correct) DESC)""",
 }
 
 
