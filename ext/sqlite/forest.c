@@ -157,19 +157,22 @@ static void append_interval(sqlite3_str *out, const scale *s, const evalci_mark 
   append_number(out, s, mark->numbers[2], digits_of(s, mark));
 }
 
-/* How wide a column of figures is, in pixels, of which there must be memory. */
-static double width_of(const scale *s, const evalci_mark *marks, int count,
-                       void (*append)(sqlite3_str *, const scale *, const evalci_mark *)) {
-  double width = 0;
+/* How wide a column of figures is, in pixels; false when there is no memory to
+** write them. */
+static bool measure(const scale *s, const evalci_mark *marks, int count,
+                    void (*append)(sqlite3_str *, const scale *, const evalci_mark *),
+                    double *width) {
   sqlite3_str *text = sqlite3_str_new(NULL);
+  *width = 0;
   for (int i = 0; i < count; i++) {
     sqlite3_str_reset(text);
     append(text, s, &marks[i]);
     const char *written = sqlite3_str_value(text);
-    if (written) width = fmax(width, evalci_label_width(written, 60));
+    if (written) *width = fmax(*width, EM * evalci_label_width(written, 60));
   }
+  bool done = sqlite3_str_errcode(text) == SQLITE_OK;
   sqlite3_free(sqlite3_str_finish(text));
-  return EM * width;
+  return done;
 }
 
 static void draw_row(sqlite3_str *out, const scale *s, const evalci_mark *mark, double left,
@@ -199,9 +202,11 @@ bool evalci_draw_forest(evalci_call *call, const evalci_mark *marks, int count, 
   double label = 3;
   for (int i = 0; i < count; i++)
     label = fmax(label, evalci_label_width(marks[i].labels[0], MOST_LABEL));
-  double left = GAP + EM * label + GAP, bottom = TOP + LINE * count;
-  double figures = left + PLOT + GAP + width_of(&s, marks, count, append_point) + GAP;
-  double right = figures + width_of(&s, marks, count, append_interval) + GAP;
+  double left = GAP + EM * label + GAP, bottom = TOP + LINE * count, points, intervals;
+  if (!measure(&s, marks, count, append_point, &points) ||
+      !measure(&s, marks, count, append_interval, &intervals))
+    return false;
+  double figures = left + PLOT + GAP + points + GAP, right = figures + intervals + GAP;
   evalci_open_svg(out, right, bottom + BOTTOM, "Intervals");
   draw_scale(out, &s, left, bottom);
   for (int i = 0; i < count; i++)
