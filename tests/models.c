@@ -193,6 +193,28 @@ static void prob_better_is_the_finite_sum(void) {
   }
 }
 
+static void close_to(ev_interval got, double lo, double hi, double bar, const char *what) {
+  check(fabs(got.lo - lo) <= bar * lo, what, got.lo, lo);
+  check(fabs(got.hi - hi) <= bar * hi, what, got.hi, hi);
+}
+
+/* Of so many questions that three right answers fall to A or B like coins, the
+** odds ratio is the odds of Clopper and Pearson's share.  The counts add up to more
+** than a double holds. */
+static void fisher_keeps_small_cells_of_large_tables(void) {
+  static const double sizes[] = {0x1p50, 0x1p52, 0x1p52 + 1, 0x1p53 - 1, 0x1p53};
+  ev_options options = {0.95, 1, 1};
+  ev_interval share = ev_cp((double[]){1, 3}, &options);
+  double lo = share.lo / (1 - share.lo), hi = share.hi / (1 - share.hi);
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    double n = sizes[i];
+    close_to(ev_fisher_or((double[]){1, n, 2, n}, &options), lo, hi, 1e-12, "one of three");
+    close_to(ev_fisher_or((double[]){2, n, 1, n}, &options), 1 / hi, 1 / lo, 1e-12, "exchanged");
+    close_to(ev_fisher_or((double[]){n - 1, n, n - 2, n}, &options), 1 / hi, 1 / lo, 1e-12,
+             "wrong for right");
+  }
+}
+
 /* With one question a cluster there is nothing to be tied: Beta(k+1, n-k+1). */
 static void single_questions_are_independent(void) {
   for (double n = 1; n < 3000; n = 3 * n + 1)
@@ -251,6 +273,7 @@ int main(int argc, char **argv) {
   }
   exchanges();
   prob_better_is_the_finite_sum();
+  fisher_keeps_small_cells_of_large_tables();
   single_questions_are_independent();
   many_sizes_can_be_stopped();
   too_many_questions_are_refused();

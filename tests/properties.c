@@ -161,7 +161,7 @@ static const method methods[] = {
     {"prob_better", NULL, ev_prob_better, 4, true, false, SHARE, MORE_OR_FEWER, 1e12, 1e-10, 0, 10},
     {"diff", ev_diff, NULL, 4, true, false, DIFFERENCE, MORE_OR_FEWER, 1e12, 1e-10, 0, 500},
     {"odds_ratio", ev_odds_ratio, NULL, 4, true, false, RATIO, MORE_OR_FEWER, 1e12, 0, 1e-9, 500},
-    {"fisher_or", ev_fisher_or, NULL, 4, true, false, RATIO, MORE_OR_FEWER, 1e12, 0, 1e-8, 500},
+    {"fisher_or", ev_fisher_or, NULL, 4, true, false, RATIO, MORE_OR_FEWER, 0x1p53, 0, 1e-8, 500},
     {"diff_clt", ev_diff_clt, NULL, 4, true, false, ANY, NONE, 0x1p53, 1e-15, 0, 1},
 
     {"paired_prob", NULL, ev_paired_prob_better, 4, false, false, SHARE, PAIRED_MORE, 1e8, 1e-8, 0,

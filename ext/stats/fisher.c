@@ -12,36 +12,39 @@
 ** integral with the first two Euler-Maclaurin corrections, whose error falls as
 ** the fifth power of the standard deviation.
 */
+#include "unpaired.h"
+
 #include <math.h>
-#include <stdbool.h>
 
 #include <gsl/gsl_cdf.h>
 
 #include "beta.h"
 #include "marginal.h"
-#include "unpaired.h"
 
+/* The cells observed: A's right and wrong answers, and B's.  Everything is told by
+** how much larger than a another X would be, for their sums can need more digits
+** than a double has. */
 typedef struct table {
-  double x, n1, n2, m; /* X, the sizes of A and B, and right answers in all */
-  double tail;         /* what P(X >= x) is to be */
+  double a, b, c, d;
+  double tail; /* what P(X >= a) is to be */
   double psi;
 } table;
 
-/* f(j+1) / f(j) */
+/* f(a+j+1) / f(a+j) */
 static double ratio(const table *t, double j) {
-  return t->psi * ((t->n1 - j) / (j + 1)) * ((t->m - j) / (t->n2 - t->m + j + 1));
+  return t->psi * ((t->b - j) / (t->a + j + 1)) * ((t->c - j) / (t->d + j + 1));
 }
 
-/* The sums of f over [x, ..) and over (.., x), relative to f(x). */
+/* The sums of f over [a, ..) and over (.., a), relative to f(a). */
 static double sum_up(const table *t) {
   double sum = 1, term = 1;
-  for (double j = t->x; term > 1e-17 * sum && sum < 1e290; j++) sum += term *= ratio(t, j);
+  for (double j = 0; term > 1e-17 * sum && sum < 1e290; j++) sum += term *= ratio(t, j);
   return sum;
 }
 
 static double sum_down(const table *t) {
   double sum = 0, term = 1;
-  for (double j = t->x; j > 0 && sum < 1e290; j--) {
+  for (double j = 0; t->a + j > 0 && sum < 1e290; j--) {
     double r = ratio(t, j - 1);
     if (r == 0) break;
     sum += term /= r;
@@ -50,26 +53,27 @@ static double sum_down(const table *t) {
   return sum;
 }
 
-/* ln f(t) at any real t, relative to its value at the mean: as two binomial
+/* ln f(a+j) at any real j, relative to its value at the mean: as two binomial
 ** probabilities, whose own means are there. */
 typedef struct smooth {
   const table *table;
   double mean;
 } smooth;
 
-static double ln_binomial(double t, double n, double p, double q) {
-  if (t <= 0) return n * log(q);
-  if (t >= n) return n * log(p);
-  ev_beta d = ev_beta_make(t, n - t);
-  return ev_beta_ln_logit_density(&d, (ev_point){p, q}) + log(n / t / (n - t));
+/* Of x right answers and y wrong ones, expected to be `right` and `wrong`. */
+static double ln_binomial(double x, double y, double right, double wrong) {
+  double n = right + wrong, p = right / n, q = wrong / n;
+  if (x <= 0) return n * log(q);
+  if (y <= 0) return n * log(p);
+  ev_beta d = ev_beta_make(x, y);
+  return ev_beta_ln_logit_density(&d, (ev_point){p, q}) + log(n / x / y);
 }
 
-static double ln_f(double t, void *context) {
+static double ln_f(double j, void *context) {
   const smooth *s = context;
-  const table *w = s->table;
-  double other = w->m - s->mean;
-  return ln_binomial(t, w->n1, s->mean / w->n1, (w->n1 - s->mean) / w->n1) +
-         ln_binomial(w->m - t, w->n2, other / w->n2, (w->n2 - other) / w->n2);
+  const table *t = s->table;
+  return ln_binomial(t->a + j, t->b - j, t->a + s->mean, t->b - s->mean) +
+         ln_binomial(t->c - j, t->d + j, t->c - s->mean, t->d + s->mean);
 }
 
 /* The smallest cell j of a table where ratio() passes 1, but for the ones beside
@@ -82,37 +86,37 @@ static double cell_at_mode(double cell, double row, double column, double opposi
   return s > 0 ? 2 * c / (s + root) : (s - root) / 2 / (psi - 1);
 }
 
-/* The mode of X.  When X is not the smallest cell, it moves with the one that is. */
+/* The mode of X, less a: as much as the smallest cell moves. */
 static double mode(const table *t) {
-  double a = t->x, b = t->n1 - a, c = t->m - a, d = t->n2 - c, psi = t->psi;
-  if (a <= fmin(b, fmin(c, d))) return cell_at_mode(a, b, c, d, psi);
-  if (d <= fmin(b, c)) return a + (cell_at_mode(d, c, b, a, psi) - d);
-  if (b <= c) return a - (cell_at_mode(b, a, d, c, 1 / psi) - b);
-  return a - (cell_at_mode(c, d, a, b, 1 / psi) - c);
+  double a = t->a, b = t->b, c = t->c, d = t->d, psi = t->psi;
+  if (a <= fmin(b, fmin(c, d))) return cell_at_mode(a, b, c, d, psi) - a;
+  if (d <= fmin(b, c)) return cell_at_mode(d, c, b, a, psi) - d;
+  if (b <= c) return b - cell_at_mode(b, a, d, c, 1 / psi);
+  return c - cell_at_mode(c, d, a, b, 1 / psi);
 }
 
 static double ln_tail_by_integral(const table *t, double sd) {
   smooth s = {t, mode(t)};
-  double edge = t->x - 0.5, least = fmax(0, t->m - t->n2), most = fmin(t->n1, t->m);
+  double edge = -0.5;
   ev_marginal m;
   ev_marginal_find(&m, &(ev_search){.ln_density = ln_f,
                                     .context = &s,
                                     .start = s.mean,
                                     .width = 7 * sd,
-                                    .least = least,
-                                    .most = most,
+                                    .least = -fmin(t->a, t->d),
+                                    .most = fmin(t->b, t->c),
                                     .corner = edge,
                                     .cut = 40 - log(t->tail),
                                     .tolerance = 1e-11,
                                     .tail = t->tail,
                                     .budget = 1600});
-  double slope = log(ratio(t, t->x - 1));
+  double slope = log(ratio(t, -1));
   double correction = exp(ln_f(edge, &s) - ev_marginal_ln_total(&m)) *
                       (slope / 24 - 7 * slope * slope * slope / 5760);
   return log(ev_marginal_above(&m, edge) + correction);
 }
 
-/* ln P(X >= x) at ln(psi). */
+/* ln P(X >= a) at ln(psi). */
 static double ln_tail(const table *given, double ln_psi, double sd) {
   table t = *given;
   t.psi = exp(ln_psi);
@@ -121,10 +125,10 @@ static double ln_tail(const table *given, double ln_psi, double sd) {
   return log(up) - log(up + down);
 }
 
-/* The ln(psi) at which P(X >= x) is the tail: regula falsi in a bracket, halving
+/* The ln(psi) at which P(X >= a) is the tail: regula falsi in a bracket, halving
 ** the weight of an end that stays (the Illinois rule). */
 static double ln_lower(const table *t) {
-  const double cells[] = {t->x, t->n1 - t->x, t->m - t->x, t->n2 - t->m + t->x};
+  const double cells[] = {t->a, t->b, t->c, t->d};
   double inverse = 0, odds = 0;
   for (int i = 0; i < 4; i++) inverse += 1 / (cells[i] + 0.5);
   for (int i = 0; i < 4; i++) odds += (i == 0 || i == 3 ? 1 : -1) * log(cells[i] + 0.5);
@@ -162,10 +166,11 @@ static double ln_lower(const table *t) {
 
 ev_interval ev_fisher_or(const double *c, const ev_options *options) {
   double tail = ev_tail(options);
-  table t = {c[0], c[1], c[3], c[0] + c[2], tail, 1};
-  table wrong = {c[1] - c[0], c[1], c[3], c[1] - c[0] + c[3] - c[2], tail, 1};
+  double a_wrong = c[1] - c[0], b_wrong = c[3] - c[2];
+  table t = {c[0], a_wrong, c[2], b_wrong, tail, 1};
+  table wrong = {a_wrong, c[0], b_wrong, c[2], tail, 1};
   ev_interval ci = {0, HUGE_VAL};
-  if (c[0] > 0 && c[2] < c[3]) ci.lo = exp(ln_lower(&t));
-  if (c[0] < c[1] && c[2] > 0) ci.hi = exp(-ln_lower(&wrong));
+  if (c[0] > 0 && b_wrong > 0) ci.lo = exp(ln_lower(&t));
+  if (a_wrong > 0 && c[2] > 0) ci.hi = exp(-ln_lower(&wrong));
   return ci;
 }
