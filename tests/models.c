@@ -215,6 +215,23 @@ static void fisher_keeps_small_cells_of_large_tables(void) {
   }
 }
 
+/* Of very many questions the posterior of a difference is as normal as the CLT has
+** it, also where the models nearly always, or nearly never, agree. */
+static void many_pairs_are_normal(void) {
+  static const double counts[][4] = {
+      {0, 71678145, 14626960, 1}, {72, 14073006, 47143728, 18}, {724, 14350255631, 310249320, 14},
+      {1e8, 3e7, 4e6, 2e8},       {9e11, 2e11, 8e11, 2e12},     {1e11, 4e4, 7e4, 3e11},
+  };
+  ev_options options = {0.95, 1, 1};
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+    ev_interval ci = ev_paired_diff(counts[i], &options);
+    ev_interval clt = ev_paired_diff_clt(counts[i], &options);
+    double bar = 0.001 * (clt.hi - clt.lo);
+    check(fabs(ci.lo - clt.lo) < bar, "many pairs", ci.lo, clt.lo);
+    check(fabs(ci.hi - clt.hi) < bar, "many pairs", ci.hi, clt.hi);
+  }
+}
+
 /* With one question a cluster there is nothing to be tied: Beta(k+1, n-k+1). */
 static void single_questions_are_independent(void) {
   for (double n = 1; n < 3000; n = 3 * n + 1)
@@ -274,6 +291,7 @@ int main(int argc, char **argv) {
   exchanges();
   prob_better_is_the_finite_sum();
   fisher_keeps_small_cells_of_large_tables();
+  many_pairs_are_normal();
   single_questions_are_independent();
   many_sizes_can_be_stopped();
   too_many_questions_are_refused();

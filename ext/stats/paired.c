@@ -41,7 +41,7 @@
 
 /* Points of the trapezoid rule on a panel, half as many on the widest; and panels
 ** either way of the middle. */
-enum { EVEN = 8, REACH = 60, PANELS = 2 * REACH + 1 };
+enum { EVEN = 8, REACH = 30, PANELS = 2 * REACH + 1 };
 
 /* Nodes and points in lanes. */
 enum { NODES = EV_NODES / EV_LANES, POINTS = EVEN / EV_LANES };
@@ -66,7 +66,7 @@ typedef struct nodes {
 } nodes;
 
 /* A way from x = 0 to another x, in panels. */
-enum { WAY = 8 };
+enum { WAY = 24 };
 typedef struct way {
   int panels;
   nodes nodes[WAY];
@@ -356,8 +356,10 @@ static void set_lattices(probit *q) {
   double by_t = (low + high) * gsl_ran_ugaussian_pdf(q->origin);
   q->step = fmin(WIDEST, 1 / (by_t * sqrt(n * (1 / p11 + 1 / p00))));
   means m = means_at(low, high, fabs(p10 - p01));
-  double least = -20, most = 10;
-  while (most - least > 1e-3) {
+  /* I is about e^x for x < 0, and about e^-x short of its most for x > 0: with 2^53
+  ** questions it is told to -37 and 37, and to a standard deviation. */
+  double least = -40, most = 40, close = fmin(1e-3, 1 / sqrt(n));
+  while (most - least > close) {
     double mid = (least + most) / 2;
     find_way(&q->way, mid);
     if (at_end(q, &m) < I)
