@@ -14,6 +14,7 @@
 #include <gsl/gsl_errno.h>
 
 #include "../ext/stats/clustered.h"
+#include "../ext/stats/marginal.h"
 #include "../ext/stats/metrics.h"
 #include "../ext/stats/paired.h"
 #include "../ext/stats/proportion.h"
@@ -232,6 +233,79 @@ static void many_pairs_are_normal(void) {
   }
 }
 
+/*
+** The engine on densities of the test's own
+*/
+static double ln_normal(double z, void *context) {
+  (void)context;
+  return -z * z / 2;
+}
+
+static double ln_no_number(double z, void *context) {
+  (void)context;
+  return z > 1 ? NAN : -z * z / 2;
+}
+
+static double ln_nothing(double z, void *context) {
+  (void)z;
+  (void)context;
+  return -HUGE_VAL;
+}
+
+/* More corners than there are panels. */
+static double ln_rough(double z, void *context) {
+  (void)context;
+  return -z * z / 2 + fabs(sin(100 * z));
+}
+
+static void search(ev_marginal *m, ev_ln_density *ln_density) {
+  ev_marginal_find(m, &(ev_search){.ln_density = ln_density,
+                                   .start = 0.3,
+                                   .width = 1,
+                                   .least = -HUGE_VAL,
+                                   .most = HUGE_VAL,
+                                   .corner = 0,
+                                   .cut = 40,
+                                   .tolerance = 1e-11,
+                                   .tail = 0.025,
+                                   .budget = 100000});
+}
+
+static void the_engine_knows_the_normal(void) {
+  ev_marginal m;
+  search(&m, ln_normal);
+  double z = 1.959963984540054, ln_total = 0.91893853320467274;
+  check(fabs(ev_marginal_lower(&m, 0.025) + z) < 1e-10, "2.5%", ev_marginal_lower(&m, 0.025), -z);
+  check(fabs(ev_marginal_upper(&m, 0.025) - z) < 1e-10, "97.5%", ev_marginal_upper(&m, 0.025), z);
+  check(fabs(ev_marginal_above(&m, 0) - 0.5) < 1e-12, "half", ev_marginal_above(&m, 0), 0.5);
+  check(fabs(ev_marginal_ln_total(&m) - ln_total) < 1e-11, "all", ev_marginal_ln_total(&m),
+        ln_total);
+}
+
+static void a_broken_density_has_no_quantiles(void) {
+  static ev_ln_density *const broken[] = {ln_no_number, ln_nothing};
+  for (int i = 0; i < 2; i++) {
+    ev_marginal m;
+    search(&m, broken[i]);
+    check(isnan(ev_marginal_lower(&m, 0.025)), "lower", ev_marginal_lower(&m, 0.025), NAN);
+    check(isnan(ev_marginal_upper(&m, 0.025)), "upper", ev_marginal_upper(&m, 0.025), NAN);
+    check(isnan(ev_marginal_above(&m, 0)), "above", ev_marginal_above(&m, 0), NAN);
+    check(isnan(ev_marginal_ln_total(&m)), "total", ev_marginal_ln_total(&m), NAN);
+  }
+}
+
+/* However rough a density is, its panels leave nothing out. */
+static void panels_touch(void) {
+  ev_marginal m;
+  search(&m, ln_rough);
+  check(m.count > EV_PANELS / 2 && m.count <= EV_PANELS, "panels", m.count, EV_PANELS);
+  for (int i = 1; i < m.count; i++)
+    check(m.panels[i].from == m.panels[i - 1].to, "panels touch", m.panels[i].from,
+          m.panels[i - 1].to);
+  check(m.panels[0].from < -7, "the first", m.panels[0].from, -7);
+  check(m.panels[m.count - 1].to > 7, "the last", m.panels[m.count - 1].to, 7);
+}
+
 /* With one question a cluster there is nothing to be tied: Beta(k+1, n-k+1). */
 static void single_questions_are_independent(void) {
   for (double n = 1; n < 3000; n = 3 * n + 1)
@@ -292,6 +366,9 @@ int main(int argc, char **argv) {
   prob_better_is_the_finite_sum();
   fisher_keeps_small_cells_of_large_tables();
   many_pairs_are_normal();
+  the_engine_knows_the_normal();
+  a_broken_density_has_no_quantiles();
+  panels_touch();
   single_questions_are_independent();
   many_sizes_can_be_stopped();
   too_many_questions_are_refused();

@@ -69,6 +69,12 @@ int evalci_write_number(double x, char text[EVALCI_NUMBER_SIZE]) {
 
 void evalci_result_interval(sqlite3_context *context, ev_interval ci) {
   char text[2 * EVALCI_NUMBER_SIZE + 3];
+  if (isnan(ci.lo) || isnan(ci.hi)) {
+    evalci_call call = evalci_call_of(context);
+    evalci_fail(&call, "no interval could be computed from these counts; please report them");
+    evalci_report(context, &call);
+    return;
+  }
   /* At a level of nearly nothing the ends are one point, rounded twice. */
   if (ci.lo > ci.hi) ci = (ev_interval){ci.hi, ci.lo};
   int size = 0;

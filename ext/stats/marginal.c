@@ -12,8 +12,16 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include <gsl/gsl_math.h>
+
 /* Of a panel's series, to begin with: doubled up to EV_DEGREE. */
 enum { LEAST_DEGREE = EV_DEGREE / 4 };
+
+/* Stands for the logarithm of 0. */
+static const double LEAST_LN = -1e300;
+
+/* Panels kept for either end, should the peak turn out higher than was known. */
+enum { SPARE = 4 };
 
 static const double nodes[EV_NODES / 2] = {
     0.095012509837637440185, 0.28160355077925891323, 0.45801677765722738634, 0.61787624440264374845,
@@ -69,8 +77,10 @@ typedef struct samples {
 } samples;
 
 static double evaluate(ev_marginal *m, const ev_search *search, double z) {
-  double ln = fmax(-1e300, search->ln_density(z, search->context));
+  double ln = search->ln_density(z, search->context);
   m->evaluated++;
+  if (isnan(ln)) m->broken = true;
+  ln = fmax(LEAST_LN, ln);
   m->ln_peak = fmax(m->ln_peak, ln);
   return ln;
 }
@@ -84,8 +94,9 @@ static void double_degree(ev_marginal *m, const ev_search *search, samples *s) {
   s->degree = degree;
 }
 
-/* The series through the samples. */
-static void fit(const ev_marginal *m, const samples *s, ev_panel *panel) {
+/* The series through the samples, in the panel that comes next. */
+static ev_panel *fit(ev_marginal *m, const samples *s) {
+  ev_panel *panel = &m->panels[m->count];
   int n = s->degree, stride = EV_DEGREE / n;
   *panel = (ev_panel){s->from, s->to, s->ln[0], s->ln[0], 0, 0, n, {0}};
   for (int i = 1; i <= n; i++) {
@@ -98,6 +109,7 @@ static void fit(const ev_marginal *m, const samples *s, ev_panel *panel) {
     panel->series[k] = sum * (k == 0 || k == n ? 1 : 2) / n;
   }
   panel->rest = fabs(panel->series[n]) + fabs(panel->series[n - 1]);
+  return panel;
 }
 
 /* The density of a panel may vary by e^90 or so.  It is cut so that a part of a
@@ -117,41 +129,40 @@ static bool converged(const ev_marginal *m, const ev_search *search, const ev_pa
 
 /* Samples a panel between two points where the logarithm is known, and doubles
 ** the degree of its series as long as that promises to be enough: what a series
-** leaves out is about squared by it. */
-static void refine(ev_marginal *m, const ev_search *search, samples *s, ev_panel *panel) {
+** leaves out is about squared by it.  Gives what the last one leaves out. */
+static double refine(ev_marginal *m, const ev_search *search, samples *s) {
   double promising = 0.1;
-  do {
+  for (;;) {
     double_degree(m, search, s);
-    fit(m, s, panel);
-    if (converged(m, search, panel) || panel->rest > promising) return;
+    const ev_panel *panel = fit(m, s);
+    if (converged(m, search, panel) || panel->rest > promising || s->degree == EV_DEGREE)
+      return panel->rest;
     promising = sqrt(search->tolerance);
-  } while (s->degree < EV_DEGREE);
+  }
 }
 
-/* Adds a refined panel, or its halves, or theirs, forty times at the most.
+/* Adds a refined panel, or its halves, or theirs, forty times at the most, and as
+** long as there is room for both and for those `pending`, which come after.
 ** Halving helps at least one half as long as what the series leaves out is the
 ** density's; when it helps neither and that is small, it is the density's own
 ** rounding. */
-static void add(ev_marginal *m, const ev_search *search, const samples *s, int depth) {
-  ev_panel panel, half;
-  fit(m, s, &panel);
-  bool enough = converged(m, search, &panel) || depth == 40 || m->count >= EV_PANELS - 2 ||
-                m->evaluated >= search->budget;
-  if (!enough) {
-    double mid = (s->from + s->to) / 2, ln_mid = s->ln[s->degree / 2], rest;
+static void add(ev_marginal *m, const ev_search *search, const samples *s, int depth, int pending) {
+  const ev_panel *panel = fit(m, s);
+  bool room = depth < 40 && m->count + pending + 2 <= EV_PANELS && m->evaluated < search->budget;
+  if (!converged(m, search, panel) && room) {
+    bool small = panel->ln_most - panel->ln_least < PANEL_RANGE && panel->rest < 1e-3;
+    double mid = (s->from + s->to) / 2, ln_mid = s->ln[s->degree / 2], rest = panel->rest;
     samples low = {s->from, mid, 0, {ln_mid, s->ln[s->degree]}};
     samples high = {mid, s->to, 0, {s->ln[0], ln_mid}};
-    refine(m, search, &low, &half);
-    rest = half.rest;
-    refine(m, search, &high, &half);
-    enough = panel.ln_most - panel.ln_least < PANEL_RANGE && panel.rest < 1e-3 &&
-             fmin(rest, half.rest) > 0.25 * panel.rest;
-    if (!enough) {
-      add(m, search, &low, depth + 1);
-      add(m, search, &high, depth + 1);
+    double low_rest = refine(m, search, &low), high_rest = refine(m, search, &high);
+    if (!small || fmin(low_rest, high_rest) <= 0.25 * rest) {
+      add(m, search, &low, depth + 1, pending + 1);
+      add(m, search, &high, depth + 1, pending);
+      return;
     }
+    fit(m, s);
   }
-  if (enough && m->count < EV_PANELS) m->panels[m->count++] = panel;
+  m->count++;
 }
 
 /* Where the logarithm is, on the way from the middle to an end. */
@@ -211,38 +222,46 @@ static double mass_between(const ev_marginal *m, const ev_panel *panel, double f
   return sum * half * (panel->to - panel->from) / 2;
 }
 
-/* Panels from one place to another, which the corner may part. */
-static void cover(ev_marginal *m, const ev_search *search, place low, place high) {
+/* Panels from one place to another, which the corner may part; so many are to
+** come after. */
+static void cover(ev_marginal *m, const ev_search *search, place low, place high, int pending) {
   place corner = {search->corner, 0};
   if (low.z < corner.z && corner.z < high.z) {
     corner.ln = evaluate(m, search, corner.z);
-    cover(m, search, low, corner);
+    cover(m, search, low, corner, pending + 1);
     low = corner;
   }
   samples s = {low.z, high.z, 0, {high.ln, low.ln}};
-  ev_panel panel;
-  refine(m, search, &s, &panel);
-  add(m, search, &s, 0);
+  refine(m, search, &s);
+  add(m, search, &s, 0, pending);
+}
+
+/* Whether to go on beyond a place: it is no end, and there is room for two panels
+** more. */
+static bool farther(const ev_marginal *m, const ev_search *search, place p, int pending) {
+  return !ended(m, search, p) && m->count + pending + 2 <= EV_PANELS &&
+         m->evaluated < search->budget;
 }
 
 void ev_marginal_find(ev_marginal *m, const ev_search *search) {
   m->count = m->evaluated = 0;
+  m->broken = false;
   m->ln_peak = -HUGE_VAL;
   for (int i = 0; i < 2 * EV_DEGREE; i++) m->cosine[i] = cos(M_PI * i / EV_DEGREE);
   place middle = {search->start, evaluate(m, search, search->start)};
   place low = find_end(m, search, middle, -search->width);
   place high = find_end(m, search, middle, search->width);
-  cover(m, search, low, high);
+  cover(m, search, low, high, 2 * SPARE);
   /* The peak may have been higher than was known when the ends were chosen. */
-  while (!ended(m, search, low) && m->count < EV_PANELS && m->evaluated < search->budget) {
+  while (farther(m, search, low, SPARE)) {
     place before = low;
     low = next(m, search, low, -search->width);
-    cover(m, search, low, before);
+    cover(m, search, low, before, SPARE);
   }
-  while (!ended(m, search, high) && m->count < EV_PANELS && m->evaluated < search->budget) {
+  while (farther(m, search, high, 0)) {
     place before = high;
     high = next(m, search, high, search->width);
-    cover(m, search, before, high);
+    cover(m, search, before, high, 0);
   }
   qsort(m->panels, (size_t)m->count, sizeof *m->panels, by_position);
   m->mass = 0;
@@ -254,14 +273,16 @@ void ev_marginal_find(ev_marginal *m, const ev_search *search) {
       panel->mass += mass_between(m, panel, -1 + 2.0 * j / n, -1 + 2.0 * (j + 1) / n);
     m->mass += panel->mass;
   }
+  if (m->ln_peak <= LEAST_LN || !(m->mass > 0 && isfinite(m->mass))) m->broken = true;
 }
 
 double ev_marginal_ln_total(const ev_marginal *m) {
-  return m->ln_peak + log(m->mass);
+  return m->broken ? NAN : m->ln_peak + log(m->mass);
 }
 
 double ev_marginal_above(const ev_marginal *m, double z) {
   double mass = 0;
+  if (m->broken) return NAN;
   for (int i = m->count - 1; i >= 0 && m->panels[i].from >= z; i--) mass += m->panels[i].mass;
   return mass / m->mass;
 }
@@ -298,6 +319,7 @@ static double point_within(const ev_marginal *m, const ev_panel *panel, double w
 double ev_marginal_lower(const ev_marginal *m, double tail) {
   double left = tail * m->mass;
   int i = 0;
+  if (m->broken) return NAN;
   for (; i < m->count - 1 && left > m->panels[i].mass; i++) left -= m->panels[i].mass;
   return point_within(m, &m->panels[i], left, false);
 }
@@ -305,6 +327,7 @@ double ev_marginal_lower(const ev_marginal *m, double tail) {
 double ev_marginal_upper(const ev_marginal *m, double tail) {
   double left = tail * m->mass;
   int i = m->count - 1;
+  if (m->broken) return NAN;
   for (; i > 0 && left > m->panels[i].mass; i--) left -= m->panels[i].mass;
   return point_within(m, &m->panels[i], left, true);
 }

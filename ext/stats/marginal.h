@@ -14,6 +14,8 @@
 #ifndef EV_MARGINAL_H
 #define EV_MARGINAL_H
 
+#include <stdbool.h>
+
 enum { EV_NODES = 16, EV_DEGREE = 48, EV_PANELS = 100 };
 
 typedef double ev_ln_density(double z, void *context);
@@ -22,8 +24,10 @@ typedef struct ev_search {
   ev_ln_density *ln_density;
   void *context;
   double start, width; /* where to begin, and about how far to go either way */
-  double least, most;  /* the ends of the domain, where the density may be cut off */
-  double corner;       /* a point where it need not be smooth, kept between panels */
+  double least, most;  /* the ends of the domain, where the density may be cut off; or
+                       ** -HUGE_VAL and HUGE_VAL, where it has none */
+  double corner;       /* a point where it need not be smooth, kept between panels;
+                       ** HUGE_VAL for none */
   double cut;          /* how far below its peak, in logarithms, it is negligible */
   double tolerance;    /* of the logarithm, that is, relative of the density */
   double tail;         /* the least share of the mass that is asked about */
@@ -41,12 +45,14 @@ typedef struct ev_panel {
 
 typedef struct ev_marginal {
   int count, evaluated;
+  bool broken; /* the density was no number somewhere, or nothing anywhere */
   double ln_peak;
   double mass;                  /* of all panels, relative to exp(ln_peak) */
   double cosine[2 * EV_DEGREE]; /* of pi i / EV_DEGREE */
   ev_panel panels[EV_PANELS];
 } ev_marginal;
 
+/* What is asked of a broken one is NAN. */
 void ev_marginal_find(ev_marginal *m, const ev_search *search);
 
 /* ln of the integral of the density over all of its domain. */
