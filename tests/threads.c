@@ -2,7 +2,8 @@
 ** Eight connections on eight threads run every call of calls.h at once, for as
 ** many seconds as asked, and give the digits that one thread gave.  Built with
 ** ThreadSanitizer, which watches evalci's own code: that in SQLite and GSL, which
-** Debian built, it sees only through their locks.
+** Debian built, it sees only through their locks.  Before them, one thread runs
+** what goes deepest on a stack of its own, and tells how much it used.
 **
 **     threads SECONDS
 */
@@ -64,6 +65,58 @@ static void *work(void *context) {
   return NULL;
 }
 
+/*
+** Stack: some hosts run queries on threads that have 256 kB.  Half is theirs.
+*/
+enum { STACK = 1 << 20, STACK_ALLOWED = 128 << 10, UNUSED = 0xA5 };
+
+static const char *const deep[] = {
+    "SELECT paired_diff_ci_counts(0, 1, 0, 0)",
+    "SELECT paired_prob_better_counts(3, 2, 1, 0)",
+    "SELECT diff_ci_counts(0, 1000000000000000, 1, 1)",
+    "SELECT odds_ratio_ci_counts(0, 1000000000000000, 1, 1)",
+    "SELECT fisher_or_ci_counts(300000000000, 1000000000000, 200000000000, 1000000000000)",
+    "SELECT clustered_ci(y, passage) FROM t",
+    "SELECT clustered_ci_counts(k, n) FROM t",
+};
+
+typedef struct depth {
+  unsigned char *stack;
+  size_t used;
+} depth;
+
+/* The stack grows down to its first byte that is not as it was. */
+static void *go_deep(void *context) {
+  depth *d = context;
+  unsigned char top = 0, *lowest = d->stack, *begin = &top;
+  char *got = malloc(ANSWER);
+  if (!got) exit(2);
+  sqlite3 *db = open_with_table();
+  for (size_t i = 0; i < sizeof deep / sizeof *deep; i++)
+    check(calls_answer(db, deep[i], got) == SQLITE_DONE, deep[i], 0, 0);
+  sqlite3_close(db);
+  free(got);
+  while (*lowest == UNUSED) lowest++;
+  d->used = (size_t)(begin - lowest);
+  return NULL;
+}
+
+static void a_small_stack_is_enough(void) {
+  depth d = {aligned_alloc(1 << 16, STACK), 0};
+  pthread_attr_t attributes;
+  pthread_t thread;
+  if (!d.stack) exit(2);
+  memset(d.stack, UNUSED, STACK);
+  if (pthread_attr_init(&attributes) || pthread_attr_setstack(&attributes, d.stack, STACK) ||
+      pthread_create(&thread, &attributes, go_deep, &d))
+    exit(2);
+  pthread_join(thread, NULL);
+  pthread_attr_destroy(&attributes);
+  printf("%zu kB of stack used\n", d.used >> 10);
+  check(d.used <= STACK_ALLOWED, "stack used", (double)d.used, STACK_ALLOWED);
+  free(d.stack);
+}
+
 int main(int argc, char **argv) {
   if (argc != 2) {
     fprintf(stderr, "usage: threads SECONDS\n");
@@ -74,6 +127,7 @@ int main(int argc, char **argv) {
   check(calls_missing(db) == 0, "functions without a call", calls_missing(db), 0);
   for (int i = 0; i < CALLS; i++) calls_answer(db, calls[i], wanted[i]);
   sqlite3_close(db);
+  a_small_stack_is_enough();
   worker workers[THREADS] = {0};
   for (int i = 0; i < THREADS; i++) {
     workers[i].number = i;
