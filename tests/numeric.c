@@ -18,6 +18,7 @@
 #include <gsl/gsl_errno.h>
 
 #include "../ext/stats/beta.h"
+#include "../ext/stats/lanes.h"
 #include "../ext/stats/proportion.h"
 #include "check.h"
 
@@ -271,6 +272,31 @@ static void coverages(void) {
   }
 }
 
+/* Units of the last place between two numbers. */
+static double ulps(double got, double wanted) {
+  return fabs(got - wanted) / (nextafter(fabs(wanted), HUGE_VAL) - fabs(wanted));
+}
+
+/* exp and log of four lanes against the C library's, which are within one unit:
+** over all of their domains, and finely about 0 and 1. */
+static void lanes_agree_with_libm(void) {
+  double worst_exp = 0, worst_log = 0;
+  for (int i = 0; i <= 400000; i++) {
+    double x = i % 2 ? -60 + 760 * (i / 400000.0) : (i - 200000) / 200000.0;
+    double y = i % 2 ? exp(-690 + 1390 * (i / 400000.0)) : 1 + (i - 200000) / 300000.0;
+    ev_lanes e = {x, 0, -x, -1e4}, l = {y, 1, 1 / y, -1};
+    ev_exp(&e, 1);
+    ev_log(&l, 1);
+    worst_exp = fmax(worst_exp, fmax(ulps(e[0], exp(x)), ulps(e[2], exp(fmax(-60, -x)))));
+    worst_log = fmax(worst_log, fmax(ulps(l[0], log(y)), ulps(l[2], log(fmax(1e-300, 1 / y)))));
+    if (e[1] != 1 || l[1] != 0 || ulps(e[3], exp(-60)) > 3 || ulps(l[3], log(1e-300)) > 3)
+      check(false, "lanes beside", e[1], l[1]);
+  }
+  check(worst_exp <= 3, "units of the last place of exp", worst_exp, 3);
+  check(worst_log <= 3, "units of the last place of log", worst_log, 3);
+  printf("lanes: exp within %.1f units of the last place, log within %.1f\n", worst_exp, worst_log);
+}
+
 int main(int argc, char **argv) {
   if (argc != 2) {
     fprintf(stderr, "usage: numeric tests/reference/proportion.csv\n");
@@ -286,5 +312,6 @@ int main(int argc, char **argv) {
   hdis_defined();
   bounds_are_ordered();
   coverages();
+  lanes_agree_with_libm();
   return check_summary();
 }
