@@ -30,7 +30,7 @@ SUITES   := $(wildcard tests/sql/*.test)
 
 # Nothing fused, so that every processor gives the same digits: ext/stats/lanes.h.
 WARN     := -std=c11 -D_DEFAULT_SOURCE -ffp-contract=off -Wall -Wextra -Wpedantic -Wshadow -Wconversion
-HARDEN   := -fstack-protector-strong -D_FORTIFY_SOURCE=2
+HARDEN   := -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
 SANITIZE := -g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 # Of the fuzz targets: ext/stats tells what it covers, but is not searched for what
 # its comparisons want, which costs most of the time there.
@@ -57,7 +57,7 @@ CLIENT_NEEDS     = $(DEMO_NEEDS) python3 sqlite-utils libsqliteodbc unixodbc lib
 VALGRIND_NEEDS  := $(BUILD_NEEDS) libmd-dev valgrind
 FUZZ_NEEDS      := $(BUILD_NEEDS) clang libclang-rt-dev
 DIFFER_NEEDS    := $(DEMO_NEEDS) python3-scipy python3-mpmath
-LINT_NEEDS      := $(BUILD_NEEDS) libmd-dev clang-format cppcheck
+LINT_NEEDS      := $(BUILD_NEEDS) libmd-dev clang clang-format cppcheck
 REFERENCE_NEEDS := python3-mpmath python3-scipy python3-statsmodels
 BENCH_NEEDS     := $(DEMO_NEEDS) python3-scipy python3-statsmodels python3-pandas
 # Node is often there from elsewhere, and then Debian's would only be in the way.
@@ -245,6 +245,7 @@ lint:
 	cppcheck --quiet --std=c11 --enable=warning,style,performance,portability --inline-suppr --suppress=missingIncludeSystem --error-exitcode=1 ext tests
 	$(CC) $(WARN) -Werror -fsyntax-only $(SOURCES) tests/*.c $(FUZZERS)
 	$(CC) $(WARN) -Werror -fsyntax-only -DREPLAY $(FUZZERS)
+	clang -std=c11 -D_DEFAULT_SOURCE -Wall -Wextra -Wpedantic -Werror -fsyntax-only $(SOURCES) tests/*.c $(FUZZERS)
 
 format:
 	$(call need,clang-format)
