@@ -43,9 +43,10 @@ static int connect(sqlite3 *db, void *data, int argc, const char *const *argv, s
   int rc = sqlite3_declare_vtab(
       db, "CREATE TABLE x(method TEXT, lo REAL, hi REAL, given_k HIDDEN, given_n HIDDEN, "
           "given_level HIDDEN, PRIMARY KEY(method, given_k, given_n, given_level)) WITHOUT ROWID");
-  if (rc != SQLITE_OK) return rc;
   /* SQLITE_VTAB_INNOCUOUS came with 3.31; an older host has no need of it. */
-  if (sqlite3_libversion_number() >= 3031000) sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
+  if (rc == SQLITE_OK && sqlite3_libversion_number() >= 3031000)
+    rc = sqlite3_vtab_config(db, SQLITE_VTAB_INNOCUOUS);
+  if (rc != SQLITE_OK) return rc;
   *table = sqlite3_malloc(sizeof **table);
   if (!*table) return SQLITE_NOMEM;
   memset(*table, 0, sizeof **table);
