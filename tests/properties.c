@@ -138,15 +138,14 @@ typedef struct record {
   }
 
 /* What the slack is, and why:
-**   bayes, jeffreys, cp and the metrics come to 1e-13 of a bound, as measured;
-**   hdi ends where two densities are equal, which leaves it fewer digits;
-**   wilson and the CLT's have closed forms that round a few times, in units of 1;
-**   prob_better, diff, odds_ratio and fisher_or are quadratures that promise 1e-12,
-**     1e-10, 1e-10 and 1e-8 to 10^9, where the last digit of a theta is already
-**     worth n * 2^-53 of P;
-**   paired and clustered promise 1e-8 each, and come to 4e-9 and 8e-10; beyond 10^8
-**     questions paired takes its panels as they are, and falls by up to 2e-8, which is
-**     a hundredth of a standard deviation there.
+**   bayes, jeffreys, cp and the metrics, 1e-12 of a bound: they come to 1e-13;
+**   hdi, 1e-10, for it ends where two densities are equal, which leaves it fewer digits;
+**   wilson and the CLT's, 1e-15: closed forms that round a few times, in units of 1;
+**   prob_better and diff, 1e-10, odds_ratio, 1e-9 of a bound: to 10^9 questions they
+**     promise 1e-12, 1e-10 and 1e-10, but at 10^12, where these go to, the last digit of
+**     a theta is worth more;
+**   fisher_or, 1e-8 of a bound, paired, 1e-8, which they promise;
+**   clustered, 2e-9 of the 1e-8 it promises.
 ** Agresti and Coull's interval is left out: its centre moves with the level, so that
 ** a wider one need not contain a narrower.  So are the CLT's as counts rise: they
 ** collapse at both ends. */
@@ -164,9 +163,9 @@ static const method methods[] = {
     {"fisher_or", ev_fisher_or, NULL, 4, true, false, RATIO, MORE_OR_FEWER, 0x1p53, 0, 1e-8, 500},
     {"diff_clt", ev_diff_clt, NULL, 4, true, false, ANY, NONE, 0x1p53, 1e-15, 0, 1},
 
-    {"paired_prob", NULL, ev_paired_prob_better, 4, false, false, SHARE, PAIRED_MORE, 1e8, 1e-8, 0,
+    {"paired_prob", NULL, ev_paired_prob_better, 4, false, false, SHARE, PAIRED_MORE, 1e12, 1e-8, 0,
      250},
-    {"paired_diff", ev_paired_diff, NULL, 4, false, false, DIFFERENCE, PAIRED_MORE, 1e8, 1e-8, 0,
+    {"paired_diff", ev_paired_diff, NULL, 4, false, false, DIFFERENCE, PAIRED_MORE, 1e12, 1e-8, 0,
      250},
     {"paired_diff_clt", ev_paired_diff_clt, NULL, 4, false, false, ANY, NONE, 0x1p53, 1e-15, 0, 1},
 
