@@ -23,9 +23,10 @@
 **
 ** The density of delta at a point is then an integral over x, within one over
 ** where theta_B lies on the line of that delta, as a normal score; both by the
-** trapezoid rule on the whole axis, where everything falls off exponentially.  ev_marginal takes
-** it from there.  With no discordant pair the density has a corner at
-** delta = 0.
+** trapezoid rule on the whole axis, where everything falls off exponentially.
+** ev_marginal takes it from there.  The density has a corner at delta = 0, which is
+** kept between panels while there are fewer than 40 discordant pairs, or when the
+** mass above it is asked for.
 */
 #include "paired.h"
 

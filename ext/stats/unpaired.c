@@ -4,9 +4,9 @@
 ** P(theta_A > theta_B) is one integral of a density times a tail; the
 ** difference and the log odds ratio have a density that is one integral, of
 ** two densities along the line on which they differ by so much, and that
-** ev_marginal turns into quantiles.  On the logit scale both factors are log-concave for
-** every count, so each integrand has one peak, where its derivative changes
-** sign.
+** ev_marginal turns into quantiles.  On the logit scale both factors are
+** log-concave for every count, so each integrand has one peak, where its
+** derivative changes sign.
 */
 #include "unpaired.h"
 
@@ -115,7 +115,7 @@ static double ln_crossing_mass(crossing *c) {
 }
 
 /* Integrating over the narrower posterior keeps the other's tail smooth on the
-** scale of the panels, however unequal they are. */
+** scale of the trapezoid rule's steps, however unequal they are. */
 double ev_prob_better(const double *c) {
   int which = order(c);
   if (which == 0) return 0.5;
