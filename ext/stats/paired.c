@@ -316,7 +316,7 @@ static double ln_on_line(probit *q) {
     sum = sums[0] + sums[1];
     step = q->step;
     double apart = fmax(1e-15, fabs(sums[0] - sums[1]) / sum);
-    enough = apart < 4 * APART && l.first > 0 && l.last < 2 * STEPS;
+    enough = apart < 2 * APART && l.first > 0 && l.last < 2 * STEPS;
     q->origin += (l.peak - STEPS) * step;
     q->step = fmin(WIDEST, suitable_step(&l, step, apart));
   }
