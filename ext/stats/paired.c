@@ -55,7 +55,7 @@ static const double WIDEST = 0.6;
 enum { STEPS = 200 };
 
 /* How far two sums over every other point of a line should be apart. */
-static const double APART = 1e-5;
+static const double APART = 7e-6;
 
 /* How far below their peaks the integrals over x and along a line go. */
 static const double CUT = 18;
@@ -316,7 +316,7 @@ static double ln_on_line(probit *q) {
     sum = sums[0] + sums[1];
     step = q->step;
     double apart = fmax(1e-15, fabs(sums[0] - sums[1]) / sum);
-    enough = apart < 2 * APART && l.first > 0 && l.last < 2 * STEPS;
+    enough = apart < 4 * APART && l.first > 0 && l.last < 2 * STEPS;
     q->origin += (l.peak - STEPS) * step;
     q->step = fmin(WIDEST, suitable_step(&l, step, apart));
   }
@@ -373,9 +373,11 @@ static void set_lattices(probit *q) {
   double sd = 1 / (by_x * sqrt(n * (1 / p11 + 1 / p10 + 1 / p01 + 1 / p00)));
   q->middle = least;
   /* The trapezoid rule leaves out exp(-2 pi^2 (sd/step)^2) where the posterior is
-  ** nearly normal in x, and exp(-pi^2 / 2 step) where it is as wide as can be. */
-  q->width = fmin(PANEL, 0.7 * EVEN * sd);
-  q->points = 0.35 * EVEN * sd < PANEL ? POINTS : POINTS / 2;
+  ** nearly normal in x, and exp(-pi^2 / 2 step) where it is as wide as can be.
+  ** 0.6 sd here is 0.8 where delta is far out and x narrower. */
+  bool few = 0.3 * EVEN * sd > 0.6 * PANEL;
+  q->points = few ? POINTS / 2 : POINTS;
+  q->width = fmin(PANEL, (few ? 0.3 : 0.6) * EVEN * sd);
   q->at = REACH;
   q->known = -1;
   int even = q->points * EV_LANES;
