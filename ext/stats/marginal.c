@@ -41,20 +41,6 @@ double ev_weight(int i) {
   return i < EV_NODES / 2 ? weights[EV_NODES / 2 - 1 - i] : weights[i - EV_NODES / 2];
 }
 
-/* P_(k+1) = rise[k] x P_k - fall[k] P_(k-1) */
-static const double rise[EV_NODES] = {
-    1.0,      3.0 / 2,   5.0 / 3,   7.0 / 4,   9.0 / 5,   11.0 / 6,  13.0 / 7,  15.0 / 8,
-    17.0 / 9, 19.0 / 10, 21.0 / 11, 23.0 / 12, 25.0 / 13, 27.0 / 14, 29.0 / 15, 31.0 / 16};
-static const double fall[EV_NODES] = {
-    0.0,     1.0 / 2,  2.0 / 3,   3.0 / 4,   4.0 / 5,   5.0 / 6,   6.0 / 7,   7.0 / 8,
-    8.0 / 9, 9.0 / 10, 10.0 / 11, 11.0 / 12, 12.0 / 13, 13.0 / 14, 14.0 / 15, 15.0 / 16};
-
-void ev_legendre(double x, double p[EV_NODES + 1]) {
-  p[0] = 1;
-  p[1] = x;
-  for (int k = 1; k < EV_NODES; k++) p[k + 1] = rise[k] * x * p[k] - fall[k] * p[k - 1];
-}
-
 /* The series at up to EV_NODES points x, by Clenshaw's recurrence.  Side by side
 ** they take little more time than one, since each only waits for itself. */
 static void series_at(const ev_panel *panel, int count, const double *x, double *out) {

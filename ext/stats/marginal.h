@@ -81,7 +81,4 @@ double ev_ln_integral(ev_ln_density *ln_density, void *context, double peak, dou
 double ev_node(int i);
 double ev_weight(int i);
 
-/* The Legendre polynomials P_0..P_16 at x. */
-void ev_legendre(double x, double p[EV_NODES + 1]);
-
 #endif

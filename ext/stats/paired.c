@@ -332,13 +332,20 @@ static double ln_delta_density(double z, void *context) {
   return ln_on_line(q) + log(q->length * by_z);
 }
 
+/* The Legendre polynomials P_0 to P_16 at x. */
+static void legendre(double x, double p[EV_NODES + 1]) {
+  p[0] = 1;
+  p[1] = x;
+  for (int k = 1; k < EV_NODES; k++) p[k + 1] = ((2 * k + 1) * x * p[k] - k * p[k - 1]) / (k + 1);
+}
+
 /* The weights that integrate from -1 to x the polynomial through values at the
 ** nodes. */
 static void weights_up_to(double x, double out[EV_NODES]) {
   double p[EV_NODES + 1], at[EV_NODES + 1];
-  ev_legendre(x, p);
+  legendre(x, p);
   for (int j = 0; j < EV_NODES; j++) {
-    ev_legendre(ev_node(j), at);
+    legendre(ev_node(j), at);
     double sum = x + 1;
     for (int k = 1; k < EV_NODES; k++) sum += at[k] * (p[k + 1] - p[k - 1]);
     out[j] = sum / 2 * ev_weight(j);
