@@ -354,7 +354,7 @@ static void weights_up_to(double x, double out[EV_NODES]) {
 
 /* The lattices: where the cells are about as observed, and how sharply they are
 ** known there.  In the position on the line, given I; in x, given the position. */
-static void set_lattices(probit *q) {
+static void set_lattices(probit *q, double cut) {
   for (int i = 0; i < EV_NODES; i++) q->weight[i / EV_LANES][i % EV_LANES] = ev_weight(i);
   double n = q->both + q->only_a + q->only_b + q->neither + 4;
   double p11 = (q->both + 1) / n, p10 = (q->only_a + 1) / n, p01 = (q->only_b + 1) / n;
@@ -381,10 +381,12 @@ static void set_lattices(probit *q) {
   q->middle = least;
   /* The trapezoid rule leaves out exp(-2 pi^2 (sd/step)^2) where the posterior is
   ** nearly normal in x, and exp(-pi^2 / 2 step) where it is as wide as can be.
-  ** 0.6 sd here is 0.8 where delta is far out and x narrower. */
-  bool few = 0.3 * EVEN * sd > 0.6 * PANEL;
+  ** Far out in delta x is narrower than here, the more so the farther the tail that
+  ** is asked about: 0.6 sd suit a level of 95%. */
+  double step = 0.6 * sd * sqrt(22 / cut);
+  bool few = EVEN / 2 * step > 0.6 * PANEL;
   q->points = few ? POINTS / 2 : POINTS;
-  q->width = fmin(PANEL, (few ? 0.3 : 0.6) * EVEN * sd);
+  q->width = fmin(PANEL, step * q->points * EV_LANES);
   q->at = REACH;
   q->known = -1;
   int even = q->points * EV_LANES;
@@ -400,7 +402,7 @@ static void find(const double *c, double tail, bool ask_zero, ev_marginal *m) {
   probit q = {.both = c[0], .only_a = c[1], .only_b = c[2], .neither = c[3]};
   double n = c[0] + c[1] + c[2] + c[3], mean = (c[1] - c[2]) / (n + 4);
   double sd = sqrt(((c[1] + c[2] + 1) / (n + 4) - mean * mean) / (n + 4));
-  set_lattices(&q);
+  set_lattices(&q, CUT - log(tail));
   /* The corner at 0 is of the order of the discordant pairs: with many there is
   ** none to see. */
   bool corner = ask_zero || c[1] + c[2] < 40;
