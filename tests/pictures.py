@@ -10,6 +10,8 @@ import sqlite3
 import sys
 import xml.etree.ElementTree as ElementTree
 
+from checks import check, finish
+
 ROOT = pathlib.Path(__file__).parent.parent
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = [
@@ -31,14 +33,6 @@ HOSTILE = [
 ]
 NOT_TEXT = ["CAST(x'ff00c328' AS TEXT)", "CAST(x'eda080' AS TEXT)", "CAST(x'f4908080' AS TEXT)",
             "CAST(x'c080' AS TEXT)", "CAST(x'e282' AS TEXT)", "x'ff'", "12.5", "NULL"]
-passed = failed = 0
-
-
-def check(what, ok):
-    global passed, failed
-    passed, failed = passed + bool(ok), failed + (not ok)
-    if not ok:
-        print(f"failed: {what}")
 
 
 def connect():
@@ -223,8 +217,7 @@ def main():
     db = connect()
     for part in (hostile_labels, forest_geometry, heatmap_labels, heatmap, colours, demo):
         part(db)
-    print(f"{passed} passed, {failed} failed")
-    sys.exit(failed > 0)
+    finish()
 
 
 if __name__ == "__main__":

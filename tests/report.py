@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 
+from checks import check, finish
+
 ROOT = pathlib.Path(__file__).parent.parent
 OUT = ROOT / "build/report"
 CHROMIUM = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-quic",
@@ -45,14 +47,6 @@ addEventListener("load", () => {
   document.body.append(pre);
 });
 </script>"""
-passed = failed = 0
-
-
-def check(what, ok):
-    global passed, failed
-    passed, failed = passed + bool(ok), failed + (not ok)
-    if not ok:
-        print(f"failed: {what}")
 
 
 class Page(html.parser.HTMLParser):
@@ -172,8 +166,7 @@ def main():
                                  text=True, capture_output=True)
         check("no results, no page", refused.returncode != 0 and "results" in refused.stderr and
               not (path / "empty.html").exists())
-    print(f"{passed} passed, {failed} failed")
-    sys.exit(failed > 0)
+    finish()
 
 
 if __name__ == "__main__":
