@@ -204,7 +204,7 @@ static bool read_key(sqlite3_value *value, key *k) {
 */
 /* Over results and keys; else over k and n. */
 static bool is_over_rows(const evalci_function *f) {
-  return f->kind == &evalci_over_clustered_rows;
+  return !f->shape;
 }
 
 /* Adds a result to its cluster `times`, 1 or -1. */
@@ -343,7 +343,5 @@ static void final(sqlite3_context *context) {
   free_clusters(c);
 }
 
-const evalci_kind evalci_over_clustered_rows = {
-    .step = step, .final = final, .value = value, .inverse = inverse};
 const evalci_kind evalci_over_clusters = {
     .step = step, .final = final, .value = value, .inverse = inverse};

@@ -45,8 +45,8 @@ static const evalci_shape wanted = {2, 2, false, {"tp", "fn"}, {0, 1}};
 
 /* A method over results and their clusters, and its twin over one row a cluster. */
 #define CLUSTERED(name, by)                                                                        \
-  {name, &evalci_over_clustered_rows, 2, 1, .clustered = by}, {                                    \
-    name "_counts", &evalci_over_clusters, 2, 1, .clustered = by                                   \
+  {name, &evalci_over_clusters, 2, 1, .clustered = by}, {                                          \
+    name "_counts", &evalci_over_clusters, 2, 1, .clustered = by, .shape = &evalci_k_n             \
   }
 
 #define SCALAR(function)                                                                           \

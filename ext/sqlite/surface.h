@@ -43,7 +43,7 @@ typedef struct evalci_function {
   const char *name;
   const evalci_kind *kind;
   int arguments, options;      /* how many it takes, and how many may follow */
-  const evalci_shape *shape;   /* of its counts, where it is a method over counts */
+  const evalci_shape *shape;   /* of the counts it takes or makes, unless it makes clusters */
   ev_model *model;             /* what such a method computes: an interval, */
   ev_probability *probability; /* or this */
   ev_cluster_model *clustered; /* what one over clusters computes */
@@ -111,7 +111,7 @@ extern const evalci_kind evalci_over_rows, evalci_over_counts;
 /*
 ** clustered.c: rows to clusters, or clusters as given, to an interval.
 */
-extern const evalci_kind evalci_over_clustered_rows, evalci_over_clusters;
+extern const evalci_kind evalci_over_clusters;
 
 /* SQLite 3.45; older hosts mask flags they do not know. */
 #ifndef SQLITE_RESULT_SUBTYPE
