@@ -71,9 +71,9 @@ def ln_posterior(counts, s, x, b):
     return np.where(np.isnan(total), -np.inf, total)
 
 
-def climb(f, centre, half, rounds):
+def climb(f, centre, half, rounds, points_an_axis=11):
     """Roughly the maximum of f: ever smaller grids, each around the best point of the last."""
-    grid = np.linspace(-1, 1, 11)
+    grid = np.linspace(-1, 1, points_an_axis)
     mesh = np.meshgrid(*[grid] * len(centre), indexing="ij")
     for _ in range(rounds):
         points = [c + h * m for c, h, m in zip(centre, half, mesh)]
