@@ -78,6 +78,12 @@ bool evalci_read_number(sqlite3_value *value, double *number) {
   return true;
 }
 
+bool evalci_read_point(evalci_call *call, sqlite3_value *value, double *point) {
+  if (evalci_read_number(value, point)) return true;
+  return evalci_fail(call, "point must be a number, got %s; pass the mark to draw, as avg(correct)",
+                     evalci_show(value).text);
+}
+
 /* Whole, and in the range.  An integer beyond 2^53 would round into it. */
 static bool whole_within(sqlite3_value *value, double least, double most, double *number) {
   if (!evalci_read_number(value, number) || *number < least || *number > most) return false;

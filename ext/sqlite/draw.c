@@ -76,10 +76,7 @@ void evalci_bar(sqlite3_context *context, int argc, sqlite3_value **argv) {
   double at = -1, width = 30;
   if (evalci_any_null(argc, argv)) return;
   bool ok = evalci_read_interval(&call, argv[0], &ci);
-  if (ok && argc > 1 && !evalci_read_number(argv[1], &at))
-    ok =
-        evalci_fail(&call, "point must be a number, got %s; pass the mark to draw, as avg(correct)",
-                    evalci_show(argv[1]).text);
+  if (ok && argc > 1) ok = evalci_read_point(&call, argv[1], &at);
   if (ok && argc > 2)
     ok = evalci_read_whole(&call, "width", argv[2], LEAST_WIDTH, MOST_WIDTH, &width);
   if (!ok) {

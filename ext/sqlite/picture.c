@@ -10,10 +10,8 @@
 static bool read_forest(evalci_call *call, sqlite3_value **argv, double *numbers) {
   ev_interval ci = {NAN, NAN};
   numbers[0] = NAN;
-  if (sqlite3_value_type(argv[0]) != SQLITE_NULL && !evalci_read_number(argv[0], &numbers[0]))
-    return evalci_fail(call,
-                       "point must be a number, got %s; pass the mark to draw, as avg(correct)",
-                       evalci_show(argv[0]).text);
+  if (sqlite3_value_type(argv[0]) != SQLITE_NULL && !evalci_read_point(call, argv[0], &numbers[0]))
+    return false;
   if (sqlite3_value_type(argv[1]) != SQLITE_NULL && !evalci_read_interval(call, argv[1], &ci))
     return false;
   numbers[1] = ci.lo;

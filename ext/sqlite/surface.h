@@ -76,6 +76,9 @@ evalci_shown evalci_show(sqlite3_value *value);
 ** make text of everything. */
 bool evalci_read_number(sqlite3_value *value, double *number);
 
+/* The point to mark in a drawing of an interval. */
+bool evalci_read_point(evalci_call *call, sqlite3_value *value, double *point);
+
 /* A whole number from least to most, both within an int; `name` names it in the
 ** message. */
 bool evalci_read_whole(evalci_call *call, const char *name, sqlite3_value *value, double least,
