@@ -107,25 +107,15 @@ double evalci_label_width(const char *label, double most) {
 }
 
 static void append_escaped(sqlite3_str *out, const char *text, size_t size) {
-  for (size_t i = 0; i < size; i++) switch (text[i]) {
-    case '<':
-      sqlite3_str_appendall(out, "&lt;");
-      break;
-    case '>':
-      sqlite3_str_appendall(out, "&gt;");
-      break;
-    case '&':
-      sqlite3_str_appendall(out, "&amp;");
-      break;
-    case '"':
-      sqlite3_str_appendall(out, "&quot;");
-      break;
-    case '\'':
-      sqlite3_str_appendall(out, "&#39;");
-      break;
-    default:
-      sqlite3_str_append(out, &text[i], 1);
-    }
+  static const char special[] = "<>&\"'";
+  static const char *const escaped[] = {"&lt;", "&gt;", "&amp;", "&quot;", "&#39;"};
+  for (const char *c = text; c < text + size; c++) {
+    const char *found = strchr(special, *c);
+    if (found)
+      sqlite3_str_appendall(out, escaped[found - special]);
+    else
+      sqlite3_str_append(out, c, 1);
+  }
 }
 
 void evalci_append_label(sqlite3_str *out, const char *label, double most) {
