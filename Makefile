@@ -3,16 +3,18 @@
 #   make            build the extension          make demo       see it work
 #   make test       run every test               make bench      measure its speed
 #   make install    into PREFIX                  make dist       a tarball
-#   make coverage   the paper's claims, redone   make reference  numeric references
+#   make coverage   the paper's claims, redone   make accuracy   against the references
 #   make report DB=evals.db OUT=report.html          a page to read and to send
 #   make test-report    that page in Chromium    make test-clients   every client, for real
 #   make test-pushdown  count in PostgreSQL and DuckDB, finish in SQLite
 #   make test-promptfoo an adapter on promptfoo's own database; 1.4 GB from npm
 #   make fuzz       for FUZZ_SECONDS             make stress     longer runs of its kin
 #   make valgrind   the tests under valgrind     make differential  against scipy
+#   make reference  the references, anew
 #   make lint       make format                  make clean
 #
-# All but install, dist and clean install the Debian packages they lack.
+# All but install, dist and clean install the Debian packages that they lack, as
+# root or by sudo; without either they say what to ask root for.
 
 VERSION  := $(shell sed -n 's/^.define EVALCI_VERSION "\(.*\)"/\1/p' ext/evalci.h)
 PREFIX   ?= /usr/local
@@ -23,9 +25,10 @@ DARWIN   := $(filter Darwin,$(shell uname))
 SO       := build/evalci.$(if $(DARWIN),dylib,so)
 SOURCES  := $(wildcard ext/*/*.c)
 STATS    := $(wildcard ext/stats/*.c)
-HEADERS  := $(wildcard ext/*.h ext/*/*.h tests/*.h)
-FUZZERS  := $(wildcard tests/fuzz/*.c)
-OURS     := $(HEADERS) $(SOURCES) $(wildcard tests/*.c tests/fuzz/*.h) $(FUZZERS)
+HEADERS  := $(wildcard ext/*.h ext/*/*.h tests/*.h tests/faults/fuzz/*.h)
+FUZZERS  := $(wildcard tests/faults/fuzz/*.c)
+TESTS    := $(wildcard tests/*/*.c)
+OURS     := $(HEADERS) $(SOURCES) $(TESTS) $(FUZZERS)
 SUITES   := $(wildcard tests/sql/*.test)
 
 # Nothing fused, so that every processor gives the same digits: ext/stats/lanes.h.
@@ -37,97 +40,118 @@ SANITIZE := -g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-san
 FUZZ     := -g -O2 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 FUZZ_SECONDS ?= 60
 VALGRIND := valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=all --show-leak-kinds=all
-# Allocations of ext/stats and GSL that tests/oom.c may refuse.
+# Allocations of ext/stats and GSL that tests/faults/oom.c may refuse.
 FAULTY   := $(foreach f,malloc calloc realloc free,-Wl$(comma)--wrap=$(f))
-COMPILE   = $(CC) $(WARN) $(CPPFLAGS) $(CFLAGS) $(HARDEN) -MMD -MP
+# What is shipped; the test programs are compiled with their assertions.
+COMPILE   = $(CC) $(WARN) $(CPPFLAGS) $(CFLAGS) $(HARDEN) -DNDEBUG -MMD -MP
 
 # One exported symbol.  GSL comes from its static library, so that its global
 # error handler is a private copy; looked up late, because it may be installed
 # by the very make that links it.
-HIDE     := $(if $(DARWIN),-Wl$(comma)-exported_symbol$(comma)_sqlite3_evalci_init,-Wl,--exclude-libs,ALL -Wl,-z,relro,-z,now)
-GSL       = $(shell for a in "$$($(CC) -print-file-name=libgsl.a)" "$$(gsl-config --prefix 2>&-)/lib/libgsl.a"; do test -f "$$a" && echo "$$a" && exit; done; echo -lgsl -lgslcblas)
+HIDE_LINUX  := -Wl,--exclude-libs,ALL -Wl,-z,relro,-z,now
+HIDE_DARWIN := -Wl,-exported_symbol,_sqlite3_evalci_init
+HIDE        := $(if $(DARWIN),$(HIDE_DARWIN),$(HIDE_LINUX))
+ARCHIVES     = "$$($(CC) -print-file-name=libgsl.a)" "$$(gsl-config --prefix 2>&-)/lib/libgsl.a"
+GSL          = $(shell for a in $(ARCHIVES); do test -f "$$a" && echo "$$a" && exit; done; echo -lgsl -lgslcblas)
+SHARED_GSL  := note: no static libgsl.a here; $(SO) needs the shared GSL at run time and switches its error \
+               handler off for the whole process
 
-# What each of the self-installing targets needs, as Debian names it.
-BUILD_NEEDS     := libc6-dev libgsl-dev libsqlite3-dev
-DEMO_NEEDS      := $(BUILD_NEEDS) sqlite3
-TEST_NEEDS      := $(DEMO_NEEDS) libmd-dev binutils python3 python3-yaml locales valgrind
+# What each of the self-installing targets needs, as Debian names it; what to build
+# with, only where it is not there from elsewhere.
+INCLUDES         = printf '\043include <%s>\n' gsl/gsl_errno.h sqlite3.h math.h
+INCLUDED         = $(shell $(INCLUDES) | $(CC) -E - >/dev/null 2>&1 && echo all)
+LIBRARY_NEEDS    = $(if $(INCLUDED),,libc6-dev libgsl-dev libsqlite3-dev)
+BUILD_NEEDS      = $(if $(shell command -v $(CC)),,gcc) $(LIBRARY_NEEDS)
+DEMO_NEEDS       = $(BUILD_NEEDS) $(if $(shell command -v sqlite3),,sqlite3)
+TEST_NEEDS       = $(DEMO_NEEDS) libmd-dev binutils python3 python3-yaml locales valgrind
 # Node and Java only where the machine has none: those in use need not be Debian's.
-CLIENT_NEEDS     = $(DEMO_NEEDS) python3 sqlite-utils libsqliteodbc unixodbc libxerial-sqlite-jdbc-java r-cran-rsqlite g++ \
-                   $(if $(shell command -v npm),,nodejs npm libnode-dev) $(if $(shell command -v javac),,default-jdk-headless)
-VALGRIND_NEEDS  := $(BUILD_NEEDS) libmd-dev valgrind
-FUZZ_NEEDS      := $(BUILD_NEEDS) clang libclang-rt-dev
-DIFFER_NEEDS    := $(DEMO_NEEDS) python3-scipy python3-mpmath
-LINT_NEEDS      := $(BUILD_NEEDS) libmd-dev clang clang-format cppcheck
-REFERENCE_NEEDS := python3-mpmath python3-scipy python3-statsmodels
-BENCH_NEEDS     := $(DEMO_NEEDS) python3-scipy python3-statsmodels python3-pandas
-# Node is often there from elsewhere, and then Debian's would only be in the way.
-PUSHDOWN_NEEDS  := $(DEMO_NEEDS) python3 postgresql $(if $(shell command -v npm),,nodejs npm)
+NODE_NEEDS       = $(if $(shell command -v npm),,nodejs npm)
+JAVA_NEEDS       = $(if $(shell command -v javac),,default-jdk-headless) libxerial-sqlite-jdbc-java
+CLIENT_NEEDS     = $(DEMO_NEEDS) python3 sqlite-utils libsqliteodbc unixodbc r-cran-rsqlite g++ \
+                   $(NODE_NEEDS) $(if $(NODE_NEEDS),libnode-dev) $(JAVA_NEEDS)
+VALGRIND_NEEDS   = $(BUILD_NEEDS) libmd-dev valgrind
+FUZZ_NEEDS       = $(BUILD_NEEDS) clang libclang-rt-dev
+DIFFER_NEEDS     = $(DEMO_NEEDS) python3-scipy python3-mpmath
+LINT_NEEDS       = $(BUILD_NEEDS) libmd-dev clang clang-format cppcheck
+REFERENCE_NEEDS  := python3-mpmath python3-scipy python3-statsmodels
+BENCH_NEEDS      = $(DEMO_NEEDS) python3-scipy python3-statsmodels python3-pandas
+PUSHDOWN_NEEDS   = $(DEMO_NEEDS) python3 postgresql $(NODE_NEEDS)
 
 # DuckDB, which Debian has not, from npm.
-DUCKDB_API      := @duckdb/node-api@1.5.6-r.1
-DUCKDB          := build/$(notdir $(DUCKDB_API))
+DUCKDB_API := @duckdb/node-api@1.5.6-r.1
+DUCKDB     := build/$(notdir $(DUCKDB_API))
 
-# $(call need,PACKAGES): install those that are missing, and say so.
-need = @missing=; for p in $(1); do dpkg-query -W -f '$${Status}' $$p 2>&- | grep -q 'ok installed' || missing="$$missing $$p"; done; \
-  if [ -z "$$missing" ]; then exit 0; fi; \
-  if ! command -v apt-get >/dev/null; then echo "this is not a Debian machine; if what follows fails, install the like of:$$missing"; exit 0; fi; \
-  sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; echo "installing:$$missing"; \
-  $$sudo apt-get -qq update >/dev/null && $$sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $$missing >/dev/null
+# $(call need,PACKAGES): install those that are missing, or say what to ask for.
+define need
+@missing=; for p in $(1); do \
+  dpkg-query -W -f '$${Status}' $$p 2>&- | grep -q 'ok installed' || missing="$$missing $$p"; done; \
+if [ -z "$$missing" ]; then exit 0; fi; \
+if ! command -v apt-get >/dev/null; then \
+  echo "this is not a Debian machine; if what follows fails, install the like of:$$missing"; exit 0; fi; \
+install="apt-get -qq install -y --no-install-recommends$$missing"; \
+if [ "$$(id -u)" = 0 ]; then sudo=; elif command -v sudo >/dev/null; then sudo=sudo; else sudo=false; fi; \
+if [ "$$sudo" != false ]; then echo "installing:$$missing"; fi; \
+$$sudo apt-get -qq update >/dev/null && $$sudo env DEBIAN_FRONTEND=noninteractive $$install >/dev/null || \
+  { echo "cannot install what is missing; ask root for: apt-get install$$missing" >&2; exit 1; }
+endef
 
-.PHONY: all demo report test test-report test-clients test-pushdown test-promptfoo fuzz stress valgrind differential bench coverage install dist lint format reference clean
+.PHONY: all demo report test test-report test-clients test-pushdown test-promptfoo fuzz stress valgrind \
+        differential bench coverage accuracy install dist lint format reference clean
 
-all: $(SO)
+all:
+	$(call need,$(BUILD_NEEDS))
+	@$(MAKE) --no-print-directory $(SO)
 
 $(SO): $(SOURCES:%.c=build/%.o)
 	$(CC) -shared $(CFLAGS) $(LDFLAGS) -o $@ $^ $(HIDE) $(GSL) -lm
-	@$(if $(filter -lgsl,$(GSL)),echo "note: no static libgsl.a here; $@ needs the shared GSL at run time and switches its error handler off for the whole process",:)
+	@$(if $(filter -lgsl,$(GSL)),echo "$(SHARED_GSL)",:)
 
 build/%.o: %.c
 	@mkdir -p $(@D)
 	$(COMPILE) -fPIC -fvisibility=hidden -c -o $@ $<
 
-build/sqllogictest: tests/sqllogictest.c
-	@mkdir -p $(@D)
-	$(COMPILE) -o $@ $< -lsqlite3 -lmd -lm
+# $(call program,TARGETS,SOURCES,FLAGS,LIBRARIES): one that tests, with assertions.
+define program
+$(1): $(2) $$(HEADERS)
+	@mkdir -p $$(@D)
+	$$(CC) $$(WARN) $(3) -o $$@ $$(filter %.c,$$^) $(4) -lm
+endef
 
-build/numeric build/models build/properties: build/%: tests/%.c $(STATS) $(HEADERS)
-	@mkdir -p $(@D)
-	$(CC) $(WARN) $(CFLAGS) -o $@ $(filter %.c,$^) $(GSL) -lm
+# With ext/stats alone; with the extension built in; with it as a host loads it;
+# without any.
+stats = $(eval $(call program,$(1),$(2) $(STATS),$(3),$$(GSL)))
+core  = $(eval $(call program,$(1),$(2) $(SOURCES),-DSQLITE_CORE $(3),$$(GSL) -lsqlite3 $(4)))
+loadable = $(eval $(call program,$(1),$(2) $(SOURCES),$(3),$$(GSL) -lsqlite3))
+plain = $(eval $(call program,$(1),$(2),$(3),-lsqlite3 $(4)))
 
-# The SQLITE_CORE way: evalci built into the program.
-build/oom: tests/oom.c $(SOURCES) $(HEADERS)
-	@mkdir -p $(@D)
-	$(CC) $(WARN) $(CFLAGS) -DSQLITE_CORE $(FAULTY) -o $@ $(filter %.c,$^) $(GSL) -lsqlite3 -lm
+NUMERIC := numeric models
+ASKED   := references properties
+FUZZED  := $(FUZZERS:tests/faults/fuzz/%.c=%)
+$(foreach t,$(NUMERIC),$(call stats,build/$(t),tests/numeric/$(t).c,$$(CFLAGS)))
+$(foreach t,$(NUMERIC),$(call stats,build/sanitized/$(t),tests/numeric/$(t).c,$$(SANITIZE)))
+$(foreach t,$(ASKED),$(call core,build/$(t),tests/numeric/$(t).c,$$(CFLAGS)))
+$(foreach t,$(ASKED),$(call core,build/sanitized/$(t),tests/numeric/$(t).c,$$(SANITIZE)))
+$(call plain,build/sqllogictest,tests/sql/sqllogictest.c,$$(CFLAGS),-lmd)
+$(call core,build/sanitized/sqllogictest,tests/sql/sqllogictest.c,$$(SANITIZE),-lmd)
+$(call core,build/internals,tests/sql/internals.c,$$(CFLAGS))
+$(call core,build/sanitized/internals,tests/sql/internals.c,$$(SANITIZE))
+$(call core,build/oom,tests/faults/oom.c,$$(CFLAGS) $$(FAULTY))
+$(call core,build/sanitized/oom,tests/faults/oom.c,$$(SANITIZE) $$(FAULTY))
+$(call loadable,build/hosts,tests/faults/hosts.c,$$(CFLAGS))
+$(call loadable,build/sanitized/hosts,tests/faults/hosts.c,$$(SANITIZE))
+$(call core,build/threads,tests/faults/threads.c,-g -O2 -fsanitize=thread,-lpthread)
 
-build/threads: tests/threads.c $(SOURCES) $(HEADERS)
-	@mkdir -p $(@D)
-	$(CC) $(WARN) -g -O2 -fsanitize=thread -DSQLITE_CORE -o $@ $(filter %.c,$^) $(GSL) -lsqlite3 -lm -lpthread
+# The fuzz targets: as a program that runs what was found; and searching, by clang.
+$(foreach f,$(FUZZED),$(call core,build/fuzz/replay-$(f),tests/faults/fuzz/$(f).c,$$(CFLAGS) -DREPLAY))
 
-# The fuzz targets: searching, by clang; and as a program that runs what was found.
 build/fuzz/%.o: %.c $(HEADERS)
 	@mkdir -p $(@D)
 	clang $(WARN) $(FUZZ) -fsanitize-coverage=inline-8bit-counters,pc-table -c -o $@ $<
 
-$(FUZZERS:tests/fuzz/%.c=build/fuzz/%): build/fuzz/%: tests/fuzz/%.c tests/fuzz/fuzz.h $(SOURCES) $(HEADERS) $(STATS:%.c=build/fuzz/%.o)
+$(FUZZED:%=build/fuzz/%): build/fuzz/%: tests/faults/fuzz/%.c $(SOURCES) $(HEADERS) $(STATS:%.c=build/fuzz/%.o)
 	@mkdir -p $(@D)
-	clang $(WARN) $(FUZZ) -fsanitize=fuzzer -DSQLITE_CORE -o $@ $< $(wildcard ext/sqlite/*.c) $(filter %.o,$^) $(GSL) -lsqlite3 -lm
-
-build/fuzz/replay-%: tests/fuzz/%.c tests/fuzz/fuzz.h $(SOURCES) $(HEADERS)
-	@mkdir -p $(@D)
-	$(CC) $(WARN) $(CFLAGS) -DSQLITE_CORE -DREPLAY -o $@ $(filter %.c,$^) $(GSL) -lsqlite3 -lm
-
-# With sanitizers.
-build/sanitized/oom: tests/oom.c $(SOURCES) $(HEADERS)
-	@mkdir -p $(@D)
-	$(CC) $(WARN) $(SANITIZE) -DSQLITE_CORE $(FAULTY) -o $@ $(filter %.c,$^) $(GSL) -lsqlite3 -lm
-
-build/sanitized/sqllogictest: tests/sqllogictest.c $(SOURCES) $(HEADERS)
-	@mkdir -p $(@D)
-	$(CC) $(WARN) $(SANITIZE) -DSQLITE_CORE -o $@ $(filter %.c,$^) $(GSL) -lsqlite3 -lmd -lm
-
-build/sanitized/%: tests/%.c $(STATS) $(HEADERS)
-	@mkdir -p $(@D)
-	$(CC) $(WARN) $(SANITIZE) -o $@ $(filter %.c,$^) $(GSL) -lm
+	clang $(WARN) $(FUZZ) -fsanitize=fuzzer -DSQLITE_CORE -o $@ $< $(wildcard ext/sqlite/*.c) $(filter %.o,$^) \
+	  $(GSL) -lsqlite3 -lm
 
 -include $(wildcard build/*.d build/*/*/*.d)
 
@@ -136,7 +160,10 @@ demo:
 	@$(MAKE) -s --no-print-directory $(SO)
 	@rm -f build/demo.db
 	@sqlite3 build/demo.db '.load build/evalci' '.echo on' '.read sql/demo.sql'
-	@echo 'Go on: sqlite3 build/demo.db ".load build/evalci"'
+	@echo 'Go on, at a prompt with the extension loaded:'
+	@echo "  sqlite3 -box build/demo.db -cmd '.load build/evalci'"
+	@echo 'and type, for one:'
+	@echo '  SELECT * FROM ci_methods(18, 20);'
 
 # Names may hold anything, so the shell reads them from its environment.
 report: export EVALS := $(value DB)
@@ -144,24 +171,18 @@ report: export PAGE := $(value OUT)
 report:
 	$(call need,$(DEMO_NEEDS))
 	@$(MAKE) -s --no-print-directory $(SO)
-	@say() { echo "make report: $$1; as in make report DB=evals.db OUT=report.html" >&2; exit 1; }; \
-	case $$EVALS in /*) ;; *) EVALS=./$$EVALS ;; esac; case $$PAGE in /* | '') ;; *) PAGE=./$$PAGE ;; esac; \
-	test -f "$$EVALS" || say "there is no database '$$EVALS'"; \
-	test -n "$$PAGE" && ! test -d "$$PAGE" || say "OUT must name a file, not '$$PAGE'"; \
-	! test "$$EVALS" -ef "$$PAGE" || say "the page would replace the database"; \
-	sqlite3 -bail "$$EVALS" '.load build/evalci' '.read sql/report.sql' > "$$PAGE.part" || { rm -f "$$PAGE.part"; exit 1; }; \
-	mv "$$PAGE.part" "$$PAGE" && echo "wrote $$PAGE"
+	@sql/report.sh "$$EVALS" "$$PAGE"
 
 test:
 	$(call need,$(TEST_NEEDS))
-	@$(MAKE) -s --no-print-directory $(SO) build/sqllogictest build/threads build/fuzz/replay-sql build/fuzz/replay-interval \
-	  $(foreach t,numeric models properties oom,build/$(t) build/sanitized/$(t)) build/sanitized/sqllogictest
+	@$(MAKE) -s -j$(shell nproc) --no-print-directory $(SO) build/threads $(FUZZED:%=build/fuzz/replay-%) \
+	  $(foreach t,$(NUMERIC) $(ASKED) oom hosts internals sqllogictest,build/$(t) build/sanitized/$(t))
 	@PYTHON=$(PYTHON) SO=$(SO) tests/run $(SUITES)
 
 test-report:
 	$(call need,$(DEMO_NEEDS) python3 chromium fonts-dejavu-core)
 	@$(MAKE) -s --no-print-directory $(SO)
-	@$(PYTHON) tests/report.py $(SO)
+	@$(PYTHON) tests/views/report.py $(SO)
 
 # A client that cannot be installed or started is a failure, not a skip.
 test-clients:
@@ -185,13 +206,14 @@ test-promptfoo:
 	$(call need,$(DEMO_NEEDS) python3)
 	@$(MAKE) -s --no-print-directory $(SO)
 	@mkdir -p build/promptfoo
-	npm --prefix build/promptfoo install --no-audit --no-fund --loglevel error promptfoo@$(PROMPTFOO) node-linux-$$(node -p process.arch)@22
-	$(PYTHON) tests/promptfoo.py $(SO) build/promptfoo
+	npm --prefix build/promptfoo install --no-audit --no-fund --loglevel error \
+	  promptfoo@$(PROMPTFOO) node-linux-$$(node -p process.arch)@22
+	$(PYTHON) tests/views/promptfoo.py $(SO) build/promptfoo
 
 fuzz:
 	$(call need,$(FUZZ_NEEDS))
-	@$(MAKE) -s --no-print-directory $(foreach f,$(FUZZERS:tests/fuzz/%.c=%),build/fuzz/$(f) build/fuzz/replay-$(f))
-	@tests/fuzz/run $(FUZZ_SECONDS) $(FUZZERS:tests/fuzz/%.c=%)
+	@$(MAKE) -s -j$(shell nproc) --no-print-directory $(foreach f,$(FUZZED),build/fuzz/$(f) build/fuzz/replay-$(f))
+	@tests/faults/fuzz/run $(FUZZ_SECONDS) $(FUZZED)
 
 stress:
 	$(call need,$(TEST_NEEDS))
@@ -202,30 +224,36 @@ stress:
 
 valgrind:
 	$(call need,$(VALGRIND_NEEDS))
-	@$(MAKE) -s --no-print-directory $(SO) build/sqllogictest build/numeric build/models
+	@$(MAKE) -s --no-print-directory $(SO) build/sqllogictest build/references $(NUMERIC:%=build/%)
 	$(VALGRIND) build/sqllogictest --load $(basename $(SO)) --within valgrind $(SUITES)
-	$(VALGRIND) build/numeric tests/reference/proportion.csv
-	$(VALGRIND) build/models tests/reference
+	$(VALGRIND) build/references tests/numeric/reference/*.csv
+	$(VALGRIND) build/numeric
+	$(VALGRIND) build/models
 
 differential:
 	$(call need,$(DIFFER_NEEDS))
 	@$(MAKE) -s --no-print-directory $(SO)
-	$(PYTHON) tests/differential.py $(SO) $(DIFFERENTIAL)
+	$(PYTHON) tests/numeric/differential.py $(SO) $(DIFFERENTIAL)
 
 bench:
 	$(call need,$(BENCH_NEEDS))
 	@$(MAKE) -s --no-print-directory $(SO)
-	@$(PYTHON) tests/bench.py $(SO)
+	@$(PYTHON) tests/measured/bench.py $(SO)
+
+accuracy:
+	$(call need,$(BUILD_NEEDS) python3)
+	@$(MAKE) -s --no-print-directory build/references
+	@$(PYTHON) tests/measured/accuracy.py build/references
 
 coverage:
 	$(call need,$(BENCH_NEEDS))
 	@$(MAKE) -s --no-print-directory $(SO)
-	$(PYTHON) tests/coverage.py $(SO)
+	$(PYTHON) tests/measured/coverage.py $(SO)
 
 reference:
 	$(call need,$(REFERENCE_NEEDS))
-	$(PYTHON) tests/reference/generate.py
-	git diff --exit-code --stat -- tests/reference
+	$(PYTHON) tests/numeric/reference/generate.py
+	git diff --exit-code --stat -- tests/numeric/reference
 
 install: $(SO)
 	install -d $(DESTDIR)$(PREFIX)/lib/sqlite3 $(DESTDIR)$(PREFIX)/include
@@ -242,10 +270,11 @@ dist: $(SO)
 lint:
 	$(call need,$(LINT_NEEDS))
 	clang-format --dry-run -Werror $(OURS)
-	cppcheck --quiet --std=c11 --enable=warning,style,performance,portability --inline-suppr --suppress=missingIncludeSystem --error-exitcode=1 ext tests
-	$(CC) $(WARN) -Werror -fsyntax-only $(SOURCES) tests/*.c $(FUZZERS)
+	cppcheck --quiet --std=c11 --enable=warning,style,performance,portability --inline-suppr \
+	  --suppress=missingIncludeSystem --error-exitcode=1 ext tests
+	$(CC) $(WARN) -Werror -fsyntax-only $(SOURCES) $(TESTS) $(FUZZERS)
 	$(CC) $(WARN) -Werror -fsyntax-only -DREPLAY $(FUZZERS)
-	clang -std=c11 -D_DEFAULT_SOURCE -Wall -Wextra -Wpedantic -Werror -fsyntax-only $(SOURCES) tests/*.c $(FUZZERS)
+	clang -std=c11 -D_DEFAULT_SOURCE -Wall -Wextra -Wpedantic -Werror -fsyntax-only $(SOURCES) $(TESTS) $(FUZZERS)
 
 format:
 	$(call need,clang-format)

@@ -1,12 +1,16 @@
 /*
 ** evalci: error bars for LLM evals, inside SQL.
 **
-** For programs that build evalci in rather than load it: compile every .c file
-** below ext/ with -DSQLITE_CORE, link with GSL, and after sqlite3_open() call
+** For programs that build evalci in rather than load it.  From the top of the project:
+**
+**     cc -O2 -DSQLITE_CORE -ffp-contract=off -Iext -o program program.c \
+**       $(find ext/ -name '*.c') -lsqlite3 -lgsl -lgslcblas -lm
+**
+** and in the program, after sqlite3_open(), call
 **
 **     sqlite3_evalci_init(db, NULL, NULL);
 **
-** or hand it once to sqlite3_auto_extension().
+** or hand it once to sqlite3_auto_extension().  ext/CLIENTS.md has such a program.
 */
 #ifndef EVALCI_H
 #define EVALCI_H

@@ -4,11 +4,12 @@
 --
 --   sqlite3 -bail evals.db '.load build/evalci' '.read sql/report.sql' > report.html
 --
--- make report DB=evals.db OUT=report.html does that.  The database is left as it
--- was: all is done in a transaction that is rolled back, views included.
+-- make report DB=evals.db OUT=report.html does that, by report.sh.  Nothing is
+-- written to the database, which may be one that cannot be: the views are made
+-- temporary, and hide those that it has.  The transaction is for reading all of it
+-- as of one moment.
 BEGIN;
-.read sql/leaderboard.sql
-.read sql/compare.sql
+.read "|sed '/^DROP VIEW/d; s/^CREATE VIEW/CREATE TEMP VIEW/' sql/leaderboard.sql sql/compare.sql"
 .mode list
 .headers off
 .separator "" "\n"

@@ -9,7 +9,7 @@
 
 static int passed, failed;
 
-static void check(bool ok, const char *what, double got, double wanted) {
+static inline void check(bool ok, const char *what, double got, double wanted) {
   if (ok) {
     passed++;
   } else {
@@ -19,7 +19,7 @@ static void check(bool ok, const char *what, double got, double wanted) {
 }
 
 /* The closing line, and the exit status. */
-static int check_summary(void) {
+static inline int check_summary(void) {
   printf("%d passed, %d failed\n", passed, failed);
   return failed ? 1 : 0;
 }

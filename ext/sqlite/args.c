@@ -1,22 +1,19 @@
 /*
 ** Reading arguments, and saying what is wrong with them: lower case, the
-** function's name first, the value shown, the way out last.
+** function's name first, the value shown, the way out last (contract 12).
 */
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
-#include "surface.h"
+#include "function.h"
 
 /* Every whole number up to here is a double: 2^53. */
-static const double MOST = 9007199254740992.0;
-
-const evalci_function *evalci_function_of(sqlite3_context *context) {
-  return sqlite3_user_data(context);
-}
+static const double MOST_COUNT = 0x1p53;
 
 evalci_call evalci_call_of(sqlite3_context *context) {
-  return (evalci_call){evalci_function_of(context)->name, NULL};
+  const evalci_function *f = sqlite3_user_data(context);
+  return (evalci_call){f->name, NULL};
 }
 
 bool evalci_fail(evalci_call *call, const char *format, ...) {
@@ -24,6 +21,7 @@ bool evalci_fail(evalci_call *call, const char *format, ...) {
   va_start(args, format);
   char *what = sqlite3_vmprintf(format, args);
   va_end(args);
+  sqlite3_free(call->message);
   call->message = what ? sqlite3_mprintf("%s: %s", call->name, what) : NULL;
   sqlite3_free(what);
   return false;
@@ -35,6 +33,7 @@ void evalci_report(sqlite3_context *context, evalci_call *call) {
   else
     sqlite3_result_error_nomem(context);
   sqlite3_free(call->message);
+  call->message = NULL;
 }
 
 /* Quoted, one line, control characters as ?, and cut at a character's boundary
@@ -99,59 +98,23 @@ bool evalci_read_whole(evalci_call *call, const char *name, sqlite3_value *value
                      (int)most, evalci_show(value).text);
 }
 
-/* Rates and percentages are what people pass instead. */
-static bool read_count(evalci_call *call, const char *name, sqlite3_value *value, double *count) {
-  if (whole_within(value, 0, MOST, count)) return true;
+/* Contract 10.  Rates and percentages are what people pass instead. */
+bool evalci_read_count(evalci_call *call, const char *name, sqlite3_value *value, double *count) {
+  if (whole_within(value, 0, MOST_COUNT, count)) return true;
   return evalci_fail(call,
                      "%s must be a whole number from 0 to 2^53, got %s; pass counts, not rates",
                      name, evalci_show(value).text);
 }
 
-bool evalci_read_counts(evalci_call *call, const evalci_shape *shape, sqlite3_value **argv,
-                        double *counts) {
-  double total = 0;
-  for (int i = 0; i < shape->size; i++) {
-    const char *name = shape->names[i];
-    if (!read_count(call, name, argv[i], &counts[i])) return false;
-    total += counts[i];
-    if (!shape->pairs || i % 2 == 0 || counts[i - 1] <= counts[i]) continue;
-    const char *below = shape->names[i - 1];
-    return evalci_fail(call, "%s must be at most %s, got %s = %s and %s = %s; %s is how many of %s",
-                       below, name, below, evalci_show(argv[i - 1]).text, name,
-                       evalci_show(argv[i]).text, below, name);
-  }
-  if (shape->pairs || total <= MOST) return true;
-  return evalci_fail(call,
-                     "the counts must add up to at most 2^53, got %s and more; scale them down",
-                     evalci_show(argv[0]).text);
-}
-
-static bool read_level(evalci_call *call, sqlite3_value *value, double *level) {
-  bool number = evalci_read_number(value, level);
-  if (number && *level > 0 && *level < 1) return true;
-  evalci_shown shown = evalci_show(value);
-  if (number && *level >= 50 && *level < 100)
-    return evalci_fail(call, "level must be strictly between 0 and 1, got %s; did you mean %.12g?",
-                       shown.text, *level / 100);
-  return evalci_fail(call, "level must be strictly between 0 and 1, got %s; 0.95 is usual",
-                     shown.text);
-}
-
-/* Below 1e-300 a shape could underflow beside the counts. */
-static bool read_shape(evalci_call *call, const char *name, sqlite3_value *value, double *shape) {
-  if (evalci_read_number(value, shape) && *shape >= 1e-300 && *shape <= MOST) return true;
-  return evalci_fail(call,
-                     "prior %s must be a positive number from 1e-300 to 2^53, got %s; "
-                     "a = b = 1 is uniform, a = b = 0.5 is Jeffreys",
-                     name, evalci_show(value).text);
-}
-
-bool evalci_read_options(evalci_call *call, int argc, sqlite3_value **argv, ev_options *options) {
-  *options = (ev_options){.level = 0.95, .a = 1, .b = 1};
-  if (argc > 0 && !read_level(call, argv[0], &options->level)) return false;
-  if (argc > 1 && !read_shape(call, "a", argv[1], &options->a)) return false;
-  if (argc > 2 && !read_shape(call, "b", argv[2], &options->b)) return false;
-  return true;
+bool evalci_read_k_n(evalci_call *call, const char *const *names, sqlite3_value **argv,
+                     double *counts) {
+  const char *k = names[0], *n = names[1];
+  if (!evalci_read_count(call, k, argv[0], &counts[0]) ||
+      !evalci_read_count(call, n, argv[1], &counts[1]))
+    return false;
+  if (counts[0] <= counts[1]) return true;
+  return evalci_fail(call, "%s must be at most %s, got %s = %s and %s = %s; %s is how many of %s",
+                     k, n, k, evalci_show(argv[0]).text, n, evalci_show(argv[1]).text, k, n);
 }
 
 bool evalci_any_null(int argc, sqlite3_value **argv) {
@@ -160,6 +123,7 @@ bool evalci_any_null(int argc, sqlite3_value **argv) {
   return false;
 }
 
+/* Contract 4. */
 int evalci_read_result(sqlite3_value *value) {
   int type = sqlite3_value_type(value);
   double y;
@@ -184,22 +148,4 @@ bool evalci_fail_result(evalci_call *call, sqlite3_value *value) {
                      "a result must be 0 or 1, got %s; "
                      "turn it into one first, as in %s(grade = 'correct')",
                      shown.text, call->name);
-}
-
-bool evalci_same_options(evalci_call *call, int argc, sqlite3_value **argv, bool first,
-                         ev_options *options) {
-  static const char *const names[] = {"level", "prior a", "prior b"};
-  /* The level again, as a constant is: nothing to check. */
-  if (!first && argc == 1 && sqlite3_value_type(argv[0]) == SQLITE_FLOAT &&
-      sqlite3_value_double(argv[0]) == options->level)
-    return true;
-  ev_options here;
-  if (!evalci_read_options(call, argc, argv, &here)) return false;
-  if (first) *options = here;
-  int differs = here.level != options->level ? 0 : here.a != options->a ? 1 : 2;
-  if (differs == 2 && here.b == options->b) return true;
-  return evalci_fail(call,
-                     "%s must be the same on every row of a group, got %s after another; "
-                     "group by it, or pass a constant",
-                     names[differs], evalci_show(argv[differs]).text);
 }

@@ -3,13 +3,17 @@
 */
 #include "../evalci.h"
 
+#include <string.h>
+
 #include <gsl/gsl_errno.h>
 
+#include "../stats/fisher.h"
 #include "../stats/metrics.h"
 #include "../stats/paired.h"
 #include "../stats/proportion.h"
 #include "../stats/unpaired.h"
-#include "surface.h"
+#include "function.h"
+#include "table.h"
 
 #ifdef SQLITE_CORE
 #define EXTENSION_INIT(api) (void)(api)
@@ -18,111 +22,142 @@ SQLITE_EXTENSION_INIT1
 #define EXTENSION_INIT(api) SQLITE_EXTENSION_INIT2(api)
 #endif
 
-/* Window functions came with 3.25. */
-enum { OLDEST_HOST = 3025000 };
+static const char *const *no_arguments(const evalci_function *f) {
+  static const char *const names[] = {NULL};
+  (void)f;
+  return names;
+}
 
-static void version(sqlite3_context *context, int argc, sqlite3_value **argv) {
+static void evalci_version(sqlite3_context *context, int argc, sqlite3_value **argv) {
   (void)argc;
   (void)argv;
   sqlite3_result_text(context, EVALCI_VERSION, -1, SQLITE_STATIC);
 }
 
-/*                               columns, size, pairs, names, cells */
-const evalci_shape evalci_k_n = {1, 2, true, {"k", "n"}, {0}};
-static const evalci_shape unpaired = {2, 4, true, {"k_a", "n_a", "k_b", "n_b"}, {0}};
-static const evalci_shape paired = {
-    2, 4, false, {"both", "only_a", "only_b", "neither"}, {0, 1, 2, 3}};
-/* Rows are (truth, predicted): only the first is a false negative. */
-static const evalci_shape confusion = {2, 3, false, {"tp", "fp", "fn"}, {0, 2, 1}};
-static const evalci_shape found = {2, 2, false, {"tp", "fp"}, {0, 2}};
-static const evalci_shape wanted = {2, 2, false, {"tp", "fn"}, {0, 1}};
+static const evalci_kind version_kind = {.arguments = no_arguments, .scalar = evalci_version};
 
-/* A method over one or two columns of results, and its twin over counts. */
-#define METHOD(name, columns, size, options, ...)                                                  \
-  {name, &evalci_over_rows, columns, options, __VA_ARGS__}, {                                      \
-    name "_counts", &evalci_over_counts, size, options, __VA_ARGS__                                \
+/*                                     columns, counts, separate questions, cells */
+static const evalci_layout one_proportion = {{"y"}, {"k", "n"}, true, {0}};
+static const evalci_layout unpaired = {{"a", "b"}, {"k_a", "n_a", "k_b", "n_b"}, true, {0}};
+static const evalci_layout paired = {
+    {"a", "b"}, {"both", "only_a", "only_b", "neither"}, false, {0, 1, 2, 3}};
+/* Rows are (truth, predicted): only the first is a false negative. */
+static const evalci_layout confusion = {
+    {"truth", "predicted"}, {"tp", "fp", "fn"}, false, {0, 2, 1}};
+static const evalci_layout predicted_positive = {
+    {"truth", "predicted"}, {"tp", "fp"}, false, {0, 2}};
+static const evalci_layout truly_positive = {{"truth", "predicted"}, {"tp", "fn"}, false, {0, 1}};
+
+/* A row of a family, as the head that it begins with. */
+#define ROW(family, ...)                                                                           \
+  (const evalci_function *)&(const family) {                                                       \
+    __VA_ARGS__                                                                                    \
   }
+
+/* A method over columns of results, and its twin over counts. */
+#define INTERVAL(name, options, layout, model)                                                     \
+  ROW(evalci_interval_method, {{name, &evalci_interval_of_rows, options}, &layout}, model),        \
+      ROW(evalci_interval_method,                                                                  \
+          {{name "_counts", &evalci_interval_of_counts, options}, &layout}, model)
+#define PROBABILITY(name, options, layout, model)                                                  \
+  ROW(evalci_probability_method, {{name, &evalci_probability_of_rows, options}, &layout}, model),  \
+      ROW(evalci_probability_method,                                                               \
+          {{name "_counts", &evalci_probability_of_counts, options}, &layout}, model)
 
 /* A method over results and their clusters, and its twin over one row a cluster. */
-#define CLUSTERED(name, by)                                                                        \
-  {name, &evalci_over_clusters, 2, 1, .clustered = by}, {                                          \
-    name "_counts", &evalci_over_clusters, 2, 1, .clustered = by, .shape = &evalci_k_n             \
-  }
+#define CLUSTERED(name, options, model)                                                            \
+  ROW(evalci_cluster_method, {name, &evalci_interval_of_clusters, options},                        \
+      &evalci_clustered_results, model),                                                           \
+      ROW(evalci_cluster_method, {name "_counts", &evalci_interval_of_clusters, options},          \
+          &evalci_given_clusters, model)
 
-#define SCALAR(function)                                                                           \
-  &(const evalci_kind) {                                                                           \
-    .scalar = function                                                                             \
-  }
+#define PICTURE(name, picture)                                                                     \
+  ROW(evalci_picture_function, {name, &evalci_picture_of_rows, 0}, &picture)
+#define SCALAR(name, options, kind) ROW(evalci_function, name, &kind, options)
 
-/* Options are the level, and after it a prior, which takes both its shapes: of
-** three options, two are never given. */
-static const evalci_function functions[] = {
-    METHOD("bayes_ci", 1, 2, 3, .shape = &evalci_k_n, .model = ev_bayes),
-    METHOD("hdi_ci", 1, 2, 3, .shape = &evalci_k_n, .model = ev_hdi),
-    METHOD("wilson_ci", 1, 2, 1, .shape = &evalci_k_n, .model = ev_wilson),
-    METHOD("cp_ci", 1, 2, 1, .shape = &evalci_k_n, .model = ev_cp),
-    METHOD("clt_ci", 1, 2, 1, .shape = &evalci_k_n, .model = ev_clt),
-
-    CLUSTERED("clustered_ci", ev_clustered),
-    CLUSTERED("clustered_clt_ci", ev_clustered_clt),
-
-    METHOD("prob_better", 2, 4, 0, .shape = &unpaired, .probability = ev_prob_better),
-    METHOD("diff_ci", 2, 4, 1, .shape = &unpaired, .model = ev_diff),
-    METHOD("odds_ratio_ci", 2, 4, 1, .shape = &unpaired, .model = ev_odds_ratio),
-    METHOD("fisher_or_ci", 2, 4, 1, .shape = &unpaired, .model = ev_fisher_or),
-    METHOD("diff_clt_ci", 2, 4, 1, .shape = &unpaired, .model = ev_diff_clt),
-
-    METHOD("paired_prob_better", 2, 4, 0, .shape = &paired, .probability = ev_paired_prob_better),
-    METHOD("paired_diff_ci", 2, 4, 1, .shape = &paired, .model = ev_paired_diff),
-    METHOD("paired_diff_clt_ci", 2, 4, 1, .shape = &paired, .model = ev_paired_diff_clt),
-
-    METHOD("f1_ci", 2, 3, 1, .shape = &confusion, .model = ev_f1),
-    METHOD("precision_ci", 2, 2, 1, .shape = &found, .model = ev_precision),
-    METHOD("recall_ci", 2, 2, 1, .shape = &wanted, .model = ev_recall),
-
-    {"ci_lo", SCALAR(evalci_lo), .arguments = 1},
-    {"ci_hi", SCALAR(evalci_hi), .arguments = 1},
-    {"ci_width", SCALAR(evalci_width), .arguments = 1},
-    {"ci_text", SCALAR(evalci_text), .arguments = 1, .options = 1},
-    {"ci_bar", SCALAR(evalci_bar), .arguments = 1, .options = 2},
-    {"forest_svg", &evalci_over_marks, 3, 0, .picture = &evalci_forest},
-    {"heatmap_svg", &evalci_over_marks, 3, 0, .picture = &evalci_heatmap},
-    {"evalci_version", SCALAR(version), .arguments = 0},
+enum {
+  LEVEL = EVALCI_LEVEL,
+  LEVEL_BETA = EVALCI_LEVEL | EVALCI_BETA,
+  LEVEL_HIERARCHY = EVALCI_LEVEL | EVALCI_HIERARCHY,
 };
 
-static int register_function(sqlite3 *db, const evalci_function *f) {
-  const evalci_kind *kind = f->kind;
-  int rc = SQLITE_OK;
-  /* What returns an interval marks it as JSON. */
-  int flags = EVALCI_FLAGS | (f->model || f->clustered ? SQLITE_RESULT_SUBTYPE : 0);
-  for (int more = 0; more <= f->options && rc == SQLITE_OK; more++) {
-    int arity = f->arguments + more;
-    if (f->options == 3 && more == 2) continue;
-    if (kind->scalar)
-      rc = sqlite3_create_function_v2(db, f->name, arity, flags, (void *)f, kind->scalar, NULL,
+static const evalci_function *const functions[] = {
+    INTERVAL("bayes_ci", LEVEL_BETA, one_proportion, ev_bayes),
+    INTERVAL("hdi_ci", LEVEL_BETA, one_proportion, ev_hdi),
+    INTERVAL("wilson_ci", LEVEL, one_proportion, ev_wilson),
+    INTERVAL("cp_ci", LEVEL, one_proportion, ev_cp),
+    INTERVAL("clt_ci", LEVEL, one_proportion, ev_clt),
+
+    CLUSTERED("clustered_ci", LEVEL_HIERARCHY, ev_clustered),
+    CLUSTERED("clustered_clt_ci", LEVEL, ev_clustered_clt),
+
+    PROBABILITY("prob_better", EVALCI_MARGIN, unpaired, ev_prob_better),
+    INTERVAL("diff_ci", LEVEL, unpaired, ev_diff),
+    INTERVAL("odds_ratio_ci", LEVEL, unpaired, ev_odds_ratio),
+    INTERVAL("fisher_or_ci", LEVEL, unpaired, ev_fisher_or),
+    INTERVAL("diff_clt_ci", LEVEL, unpaired, ev_diff_clt),
+
+    PROBABILITY("paired_prob_better", EVALCI_MARGIN, paired, ev_paired_prob_better),
+    INTERVAL("paired_diff_ci", LEVEL, paired, ev_paired_diff),
+    INTERVAL("paired_diff_clt_ci", LEVEL, paired, ev_paired_diff_clt),
+
+    INTERVAL("f1_ci", LEVEL, confusion, ev_f1),
+    INTERVAL("precision_ci", LEVEL, predicted_positive, ev_precision),
+    INTERVAL("recall_ci", LEVEL, truly_positive, ev_recall),
+
+    SCALAR("ci_lo", 0, evalci_lo),
+    SCALAR("ci_hi", 0, evalci_hi),
+    SCALAR("ci_width", 0, evalci_width),
+    SCALAR("ci_text", EVALCI_DIGITS | EVALCI_UNIT, evalci_text),
+    SCALAR("ci_bar", EVALCI_POINT | EVALCI_WIDTH, evalci_bar),
+    PICTURE("forest_svg", evalci_forest),
+    PICTURE("heatmap_svg", evalci_heatmap),
+    SCALAR("evalci_version", 0, version_kind),
+};
+enum { FUNCTIONS = sizeof functions / sizeof *functions };
+
+const evalci_function *evalci_function_named(const char *name) {
+  for (int i = 0; i < FUNCTIONS; i++)
+    if (strcmp(functions[i]->name, name) == 0) return functions[i];
+  return NULL;
+}
+
+/* Of so many arguments, run so; -1 is any number.  A name is a scalar or an aggregate
+** at every one of them (contract 1), and every aggregate a window function (6). */
+static int register_arity(sqlite3 *db, const evalci_function *f, int arity,
+                          const evalci_kind *kind) {
+  int flags = EVALCI_FLAGS | (kind->json ? SQLITE_RESULT_SUBTYPE : 0);
+  if (kind->scalar)
+    return sqlite3_create_function_v2(db, f->name, arity, flags, (void *)f, kind->scalar, NULL,
                                       NULL, NULL);
-    else
-      rc = sqlite3_create_window_function(db, f->name, arity, flags, (void *)f, kind->step,
-                                          kind->final, kind->value, kind->inverse, NULL);
-  }
-  return rc;
+  return sqlite3_create_window_function(db, f->name, arity, flags, (void *)f, kind->step,
+                                        kind->final, kind->value, kind->inverse, NULL);
+}
+
+/* With no option, with the first, with the first two and so on; and an error for
+** every other number of arguments. */
+static int register_function(sqlite3 *db, const evalci_function *f) {
+  int rc = SQLITE_OK;
+  for (int i = 0, arity; rc == SQLITE_OK && (arity = evalci_arity_of(f, i)) >= 0; i++)
+    rc = register_arity(db, f, arity, f->kind);
+  return rc == SQLITE_OK ? register_arity(db, f, -1, evalci_wrong_arity_for(f->kind)) : rc;
 }
 
 int sqlite3_evalci_init(sqlite3 *db, char **error, const sqlite3_api_routines *api) {
   EXTENSION_INIT(api);
-  if (sqlite3_libversion_number() < OLDEST_HOST) {
+  /* Contract 24. */
+  if (sqlite3_libversion_number() < EVALCI_OLDEST_HOST) {
     if (error)
       *error =
           sqlite3_mprintf("evalci needs SQLite 3.25 or newer, this is %s", sqlite3_libversion());
     return SQLITE_ERROR;
   }
   /* GSL's own handler calls abort(), which would take the host down.  The copy
-  ** linked in here is private, so this reaches nobody else's GSL. */
+  ** linked in here is private, so this reaches nobody else's GSL (contract 13). */
   gsl_set_error_handler_off();
   int rc = SQLITE_OK;
-  for (size_t i = 0; i < sizeof functions / sizeof *functions && rc == SQLITE_OK; i++)
-    rc = register_function(db, &functions[i]);
-  if (rc == SQLITE_OK) rc = evalci_register_ci_methods(db);
+  for (int i = 0; i < FUNCTIONS && rc == SQLITE_OK; i++) rc = register_function(db, functions[i]);
+  if (rc == SQLITE_OK) rc = evalci_register_table(db, &evalci_ci_methods);
   /* SELECT load_extension() is itself a running statement, under which SQLite
   ** refuses to replace a function: the first load makes them, a second cannot. */
   if (rc == SQLITE_BUSY && error)

@@ -5,12 +5,24 @@
 #include <math.h>
 #include <string.h>
 
+#include "function.h"
 #include "svg.h"
 
 enum { MOST_NAMES = 200 };
 
-/* All in pixels but the labels' widths, which are in ems of 13. */
-static const double EM = 13, MOST_LABEL = 18, ACROSS = 48, DOWN = 30, GAP = 10;
+/* The labels' widths are in ems of 13 pixels, all else in pixels. */
+static const double HEATMAP_EM = 13, HEATMAP_LABEL = 18, ACROSS = 48, DOWN = 30, HEATMAP_GAP = 10;
+
+/* The number of a mark: the probability. */
+static bool read_heatmap(evalci_call *call, sqlite3_value **argv, double *numbers) {
+  numbers[0] = NAN;
+  if (sqlite3_value_type(argv[0]) == SQLITE_NULL) return true;
+  if (evalci_read_number(argv[0], &numbers[0]) && numbers[0] >= 0 && numbers[0] <= 1) return true;
+  return evalci_fail(call,
+                     "value must be a probability from 0 to 1, got %s; "
+                     "pass what prob_better() or avg() gives",
+                     evalci_show(argv[0]).text);
+}
 
 /* The different labels of an axis, and the values they were made from. */
 typedef struct names {
@@ -31,11 +43,11 @@ static int index_of(names *n, const evalci_mark *mark, int which) {
   return n->count++;
 }
 
-static double width_of(const names *n) {
+static double names_width(const names *n) {
   double width = 2;
   for (int i = 0; i < n->count; i++)
-    width = fmax(width, evalci_label_width(n->name[i], MOST_LABEL));
-  return EM * width;
+    width = fmax(width, evalci_label_width(n->name[i], HEATMAP_LABEL));
+  return HEATMAP_EM * width;
 }
 
 /* From orange at 0 by nearly white at a half to blue at 1. */
@@ -110,16 +122,16 @@ static void draw_name(sqlite3_str *out, const char *name, double x, double y, bo
     evalci_append_at(out, "y", y);
   }
   sqlite3_str_appendall(out, ">");
-  evalci_append_label(out, name, MOST_LABEL);
+  evalci_append_label(out, name, HEATMAP_LABEL);
   sqlite3_str_appendall(out, "</text>\n");
 }
 
 static void draw_names(sqlite3_str *out, const names *rows, const names *columns, double left,
                        double top) {
   for (int i = 0; i < rows->count; i++)
-    draw_name(out, rows->name[i], left - GAP, top + DOWN * i + DOWN / 2 + 3.5, false);
+    draw_name(out, rows->name[i], left - HEATMAP_GAP, top + DOWN * i + DOWN / 2 + 3.5, false);
   for (int i = 0; i < columns->count; i++)
-    draw_name(out, columns->name[i], left + ACROSS * (i + 0.5), top - GAP, true);
+    draw_name(out, columns->name[i], left + ACROSS * (i + 0.5), top - HEATMAP_GAP, true);
 }
 
 /* The number in each cell; NAN where there is none.  NULL after leaving a
@@ -143,7 +155,7 @@ static double *matrix_of(evalci_call *call, const evalci_mark *marks, int count,
     if (isnan(marks[i].numbers[0])) continue;
     if (!isnan(*cell)) {
       evalci_fail(call,
-                  "two values for one cell, the row '%.40s' and the column '%.40s'; "
+                  "two values for one cell, the row '%!.40s' and the column '%!.40s'; "
                   "group by both",
                   marks[i].labels[0], marks[i].labels[1]);
       sqlite3_free(cells);
@@ -154,14 +166,15 @@ static double *matrix_of(evalci_call *call, const evalci_mark *marks, int count,
   return cells;
 }
 
-bool evalci_draw_heatmap(evalci_call *call, const evalci_mark *marks, int count, sqlite3_str *out) {
+static bool draw_heatmap(evalci_call *call, const evalci_mark *marks, int count, sqlite3_str *out) {
   names rows = {0}, columns = {0};
   double *cells = matrix_of(call, marks, count, &rows, &columns);
   if (!cells) return false;
-  double slant = sqrt(0.5) * (width_of(&columns) + EM), left = GAP + width_of(&rows) + GAP;
-  double top = GAP + slant + GAP, right = left + ACROSS * columns.count;
-  evalci_open_svg(out, fmax(right, right - ACROSS / 2 + slant) + GAP, top + DOWN * rows.count + GAP,
-                  "Probabilities");
+  double slant = sqrt(0.5) * (names_width(&columns) + HEATMAP_EM),
+         left = HEATMAP_GAP + names_width(&rows) + HEATMAP_GAP;
+  double top = HEATMAP_GAP + slant + HEATMAP_GAP, right = left + ACROSS * columns.count;
+  evalci_open_svg(out, fmax(right, right - ACROSS / 2 + slant) + HEATMAP_GAP,
+                  top + DOWN * rows.count + HEATMAP_GAP, "Probabilities");
   draw_names(out, &rows, &columns, left, top);
   for (int i = 0; i < rows.count * columns.count; i++)
     draw_cell(out, cells[i], left + ACROSS * (i % columns.count), top + DOWN * (i / columns.count));
@@ -169,3 +182,6 @@ bool evalci_draw_heatmap(evalci_call *call, const evalci_mark *marks, int count,
   sqlite3_free(cells);
   return true;
 }
+
+const evalci_picture evalci_heatmap = {
+    {"row", "col", "value"}, 2, 40000, "draw fewer, with WHERE", read_heatmap, draw_heatmap};

@@ -1,38 +1,17 @@
 /*
-** The aggregates that draw: forest_svg(label, point, ci) and
-** heatmap_svg(row, col, value).  Rows are kept in the order they come, and those
-** that leave a window's frame are the oldest.
+** The aggregates that draw: rows are gathered as marks, in the order they come, and
+** handed to a picture (contract 23).  Those that leave a window's frame are the oldest.
 */
-#include <math.h>
-
+#include "function.h"
 #include "svg.h"
 
-static bool read_forest(evalci_call *call, sqlite3_value **argv, double *numbers) {
-  ev_interval ci = {NAN, NAN};
-  numbers[0] = NAN;
-  if (sqlite3_value_type(argv[0]) != SQLITE_NULL && !evalci_read_point(call, argv[0], &numbers[0]))
-    return false;
-  if (sqlite3_value_type(argv[1]) != SQLITE_NULL && !evalci_read_interval(call, argv[1], &ci))
-    return false;
-  numbers[1] = ci.lo;
-  numbers[2] = ci.hi;
-  return true;
+static const evalci_picture *picture_of(const evalci_function *f) {
+  return ((const evalci_picture_function *)f)->picture;
 }
 
-static bool read_heatmap(evalci_call *call, sqlite3_value **argv, double *numbers) {
-  numbers[0] = NAN;
-  if (sqlite3_value_type(argv[0]) == SQLITE_NULL) return true;
-  if (evalci_read_number(argv[0], &numbers[0]) && numbers[0] >= 0 && numbers[0] <= 1) return true;
-  return evalci_fail(call,
-                     "value must be a probability from 0 to 1, got %s; "
-                     "pass what prob_better() or avg() gives",
-                     evalci_show(argv[0]).text);
+static const char *const *picture_arguments(const evalci_function *f) {
+  return picture_of(f)->arguments;
 }
-
-const evalci_picture evalci_forest = {1, 1000, "draw fewer, with LIMIT in a subquery", read_forest,
-                                      evalci_draw_forest};
-const evalci_picture evalci_heatmap = {2, 40000, "draw fewer, with WHERE", read_heatmap,
-                                       evalci_draw_heatmap};
 
 typedef struct album {
   int first, end, room; /* marks first to end are in the frame */
@@ -62,7 +41,7 @@ static evalci_mark *next_mark(album *a) {
   return &a->marks[a->end];
 }
 
-static bool add(const evalci_picture *p, evalci_call *call, album *a, sqlite3_value **argv) {
+static bool add_mark(const evalci_picture *p, evalci_call *call, album *a, sqlite3_value **argv) {
   evalci_mark mark = {{NULL, NULL}, {0}, {0}};
   if (a->end - a->first == p->most)
     return evalci_fail(call, "at most %d rows can be drawn; %s", p->most, p->instead);
@@ -82,25 +61,25 @@ static bool add(const evalci_picture *p, evalci_call *call, album *a, sqlite3_va
   return done;
 }
 
-static void step(sqlite3_context *context, int argc, sqlite3_value **argv) {
+static void picture_step(sqlite3_context *context, int argc, sqlite3_value **argv) {
   (void)argc;
-  const evalci_picture *p = evalci_function_of(context)->picture;
+  const evalci_picture *p = picture_of(sqlite3_user_data(context));
   album *a = sqlite3_aggregate_context(context, sizeof *a);
   evalci_call call = evalci_call_of(context);
-  if (a && add(p, &call, a, argv)) return;
+  if (a && add_mark(p, &call, a, argv)) return;
   if (a) a->failed = true;
   evalci_report(context, &call);
 }
 
-static void inverse(sqlite3_context *context, int argc, sqlite3_value **argv) {
+static void picture_inverse(sqlite3_context *context, int argc, sqlite3_value **argv) {
   (void)argc;
   (void)argv;
   album *a = sqlite3_aggregate_context(context, sizeof *a);
   if (a && a->first < a->end) free_mark(&a->marks[a->first++]);
 }
 
-static void value(sqlite3_context *context) {
-  const evalci_picture *p = evalci_function_of(context)->picture;
+static void picture_value(sqlite3_context *context) {
+  const evalci_picture *p = picture_of(sqlite3_user_data(context));
   const album *a = sqlite3_aggregate_context(context, 0);
   evalci_call call = evalci_call_of(context);
   if (!a || a->failed || a->first == a->end) return;
@@ -119,13 +98,16 @@ static void value(sqlite3_context *context) {
     sqlite3_result_error_code(context, error);
 }
 
-static void final(sqlite3_context *context) {
+static void picture_final(sqlite3_context *context) {
   album *a = sqlite3_aggregate_context(context, 0);
   if (!a) return;
-  value(context);
+  picture_value(context);
   for (int i = a->first; i < a->end; i++) free_mark(&a->marks[i]);
   sqlite3_free(a->marks);
 }
 
-const evalci_kind evalci_over_marks = {
-    .step = step, .final = final, .value = value, .inverse = inverse};
+const evalci_kind evalci_picture_of_rows = {.arguments = picture_arguments,
+                                            .step = picture_step,
+                                            .final = picture_final,
+                                            .value = picture_value,
+                                            .inverse = picture_inverse};

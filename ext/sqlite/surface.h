@@ -2,7 +2,8 @@
 ** Private to ext/sqlite: what the files of the SQL surface share.
 **
 ** Data flows one way: rows -> counts -> model (ext/stats) -> interval -> text.
-** No file here contains a formula.
+** No file here contains a formula.  "Contract N" in a comment is promise N of
+** ext/CONTRACT.md.
 */
 #ifndef EVALCI_SURFACE_H
 #define EVALCI_SURFACE_H
@@ -12,45 +13,30 @@
 
 #include <sqlite3ext.h>
 
-#include "../stats/clustered.h"
 #include "../stats/model.h"
 
 #ifndef SQLITE_CORE
 extern const sqlite3_api_routines *sqlite3_api;
 #endif
 
-/* What the counts of a method are, and how rows become them. */
-typedef struct evalci_shape {
-  int columns;          /* of 0/1 results that the aggregate takes: one or two */
-  int size;             /* how many counts its scalar takes */
-  bool pairs;           /* they are k, n for each column; else cells of a 2 x 2 table */
-  const char *names[4]; /* of the counts */
-  int cells[4]; /* which cell each is: 0 both, 1 only the first, 2 only the second, 3 none */
-} evalci_shape;
+/*
+** host.c: what depends on which SQLite runs the extension.
+*/
 
-/* How SQLite runs a function: once a call; or a row at a time, the rows of a
-** frame coming and going. */
-typedef struct evalci_kind {
-  void (*scalar)(sqlite3_context *, int, sqlite3_value **);
-  void (*step)(sqlite3_context *, int, sqlite3_value **);
-  void (*final)(sqlite3_context *);
-  void (*value)(sqlite3_context *);
-  void (*inverse)(sqlite3_context *, int, sqlite3_value **);
-} evalci_kind;
+/* Window functions came with 3.25. */
+enum { EVALCI_OLDEST_HOST = 3025000 };
 
-/* One SQL function: a row of the table in evalci.c, and its own user data. */
-typedef struct evalci_function {
-  const char *name;
-  const evalci_kind *kind;
-  int arguments, options;      /* how many it takes, and how many may follow */
-  const evalci_shape *shape;   /* of the counts it takes or makes, unless it makes clusters */
-  ev_model *model;             /* what such a method computes: an interval, */
-  ev_probability *probability; /* or this */
-  ev_cluster_model *clustered; /* what one over clusters computes */
-  const struct evalci_picture *picture;
-} evalci_function;
+/* SQLite 3.45; older hosts mask flags they do not know. */
+#ifndef SQLITE_RESULT_SUBTYPE
+#define SQLITE_RESULT_SUBTYPE 0x001000000
+#endif
 
-const evalci_function *evalci_function_of(sqlite3_context *context);
+/* What every function is: the same answer to the same question, and harmless
+** (contract 5). */
+#define EVALCI_FLAGS (SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS)
+
+/* Lets a model ask whether the statement that runs was interrupted. */
+ev_host evalci_host_of(sqlite3_context *context);
 
 /*
 ** args.c: reading arguments.  A reader returns false after leaving a message
@@ -73,7 +59,7 @@ typedef struct evalci_shown {
 evalci_shown evalci_show(sqlite3_value *value);
 
 /* Text that is wholly a number counts as one, because .import and web forms
-** make text of everything. */
+** make text of everything (contract 4). */
 bool evalci_read_number(sqlite3_value *value, double *number);
 
 /* The point to mark in a drawing of an interval. */
@@ -84,13 +70,12 @@ bool evalci_read_point(evalci_call *call, sqlite3_value *value, double *point);
 bool evalci_read_whole(evalci_call *call, const char *name, sqlite3_value *value, double least,
                        double most, double *number);
 
-/* The counts of a shape: whole numbers that add up to at most 2^53, each k at
-** most its n. */
-bool evalci_read_counts(evalci_call *call, const evalci_shape *shape, sqlite3_value **argv,
-                        double *counts);
+/* A count of `name`: a whole number from 0 to 2^53. */
+bool evalci_read_count(evalci_call *call, const char *name, sqlite3_value *value, double *count);
 
-/* [level [, a, b]], each with its default when absent. */
-bool evalci_read_options(evalci_call *call, int argc, sqlite3_value **argv, ev_options *options);
+/* k and n, each a count, k at most n; named so in messages. */
+bool evalci_read_k_n(evalci_call *call, const char *const *names, sqlite3_value **argv,
+                     double *counts);
 
 bool evalci_any_null(int argc, sqlite3_value **argv);
 
@@ -99,33 +84,41 @@ enum { EVALCI_NO_RESULT = -1, EVALCI_BAD_RESULT = -2 };
 int evalci_read_result(sqlite3_value *value);
 bool evalci_fail_result(evalci_call *call, sqlite3_value *value);
 
-/* Options are the same on every row of a group: the first row's are kept, and
-** every other's compared. */
-bool evalci_same_options(evalci_call *call, int argc, sqlite3_value **argv, bool first,
-                         ev_options *options);
-
 /*
-** tally.c: 0/1 rows to counts, or counts as given, to an interval or a
-** probability.
+** options.c: the arguments that may follow those a function must have.
 */
-extern const evalci_shape evalci_k_n;
-extern const evalci_kind evalci_over_rows, evalci_over_counts;
+
+/* In the order in which they are given. */
+enum {
+  EVALCI_ATTEMPTS = 1 << 0, /* k of pass@k, which must be given */
+  EVALCI_LEVEL = 1 << 1,
+  EVALCI_MARGIN = 1 << 2,
+  EVALCI_BETA = 1 << 3,      /* a, b of a Beta prior */
+  EVALCI_HIERARCHY = 1 << 4, /* the prior of the clusters' likeness, by its name */
+  EVALCI_RANGE = 1 << 5,     /* lo, hi of the scores */
+  EVALCI_DIGITS = 1 << 6,
+  EVALCI_UNIT = 1 << 7,
+  EVALCI_POINT = 1 << 8,
+  EVALCI_WIDTH = 1 << 9,
+};
+
+/* The names of the values that option `which` of a set takes, NULL after the last;
+** NULL when the set has no more.  An option is given whole or not at all, and only
+** after those before it; the required ones come first. */
+const char *const *evalci_option_names(unsigned options, int which);
+bool evalci_option_required(unsigned options, int which);
+
+/* Of a model's options those that are given, and the rest by their defaults. */
+bool evalci_read_options(evalci_call *call, unsigned options, int argc, sqlite3_value **argv,
+                         ev_options *out);
+
+/* Options are the same on every row of a group (contract 7): the first row's are
+** kept, and every other's compared. */
+bool evalci_same_options(evalci_call *call, unsigned options, int argc, sqlite3_value **argv,
+                         bool first, ev_options *kept);
 
 /*
-** clustered.c: rows to clusters, or clusters as given, to an interval.
-*/
-extern const evalci_kind evalci_over_clusters;
-
-/* SQLite 3.45; older hosts mask flags they do not know. */
-#ifndef SQLITE_RESULT_SUBTYPE
-#define SQLITE_RESULT_SUBTYPE 0x001000000
-#endif
-
-/* What every function is: the same answer to the same question, and harmless. */
-#define EVALCI_FLAGS (SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS)
-
-/*
-** interval.c: an interval as text, and back.
+** number.c: a number as text, and back.
 */
 enum { EVALCI_NUMBER_SIZE = 32 };
 
@@ -133,27 +126,25 @@ enum { EVALCI_NUMBER_SIZE = 32 };
 ** infinity as 9e999.  Returns its length. */
 int evalci_write_number(double x, char text[EVALCI_NUMBER_SIZE]);
 
-void evalci_result_interval(sqlite3_context *context, ev_interval ci);
+/* Reads one JSON number; returns what follows it, or NULL when there is none. */
+const char *evalci_parse_number(const char *text, double *number);
+
+/*
+** interval.c: an interval as text, and back.
+*/
+
+/* What a model of the function `name` gave: the interval, or an error. */
+void evalci_result_interval(sqlite3_context *context, const char *name, ev_status status,
+                            ev_interval ci);
 bool evalci_read_interval(evalci_call *call, sqlite3_value *value, ev_interval *ci);
-void evalci_lo(sqlite3_context *, int, sqlite3_value **);
-void evalci_hi(sqlite3_context *, int, sqlite3_value **);
-void evalci_width(sqlite3_context *, int, sqlite3_value **);
 
 /*
-** draw.c: an interval for people.
+** status.c: what a model could not compute.
 */
-void evalci_text(sqlite3_context *, int, sqlite3_value **);
-void evalci_bar(sqlite3_context *, int, sqlite3_value **);
 
-/*
-** picture.c: rows to an SVG document.
-*/
-extern const evalci_kind evalci_over_marks;
-extern const struct evalci_picture evalci_forest, evalci_heatmap;
-
-/*
-** ci_methods.c: the table-valued function ci_methods(k, n [, level]).
-*/
-int evalci_register_ci_methods(sqlite3 *db);
+/* Delivers the error that a status is; true when it is none. */
+bool evalci_check_status(sqlite3_context *context, const char *name, ev_status status);
+void evalci_result_probability(sqlite3_context *context, const char *name, ev_status status,
+                               double p);
 
 #endif

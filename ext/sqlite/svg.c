@@ -72,7 +72,7 @@ sqlite3_uint64 evalci_hash(sqlite3_value *value) {
 }
 
 /* Of one character, in ems: of the common sans-serif fonts, the widest. */
-static double width_of(long code) {
+static double character_width(long code) {
   static const char narrow[] = "!'(),-./:;I[]fijlrt`{|} ", wide[] = "%@MWmw";
   if (code < 0x80) {
     if (strchr(narrow, (int)code)) return 0.42;
@@ -93,7 +93,7 @@ static size_t fitting(const char *label, double most, double *width) {
   *width = 0;
   while (c < end) {
     character here = character_at(c, end);
-    double more = width_of(here.code);
+    double more = character_width(here.code);
     if (*width + more > most) break;
     *width += more;
     c += here.size;
@@ -128,7 +128,7 @@ void evalci_append_label(sqlite3_str *out, const char *label, double most) {
   sqlite3_str_appendall(out, "<title>");
   append_escaped(out, label, strlen(label));
   sqlite3_str_appendall(out, "</title>");
-  append_escaped(out, label, fitting(label, most - width_of(0x2026), &width));
+  append_escaped(out, label, fitting(label, most - character_width(0x2026), &width));
   sqlite3_str_appendall(out, ELLIPSIS);
 }
 

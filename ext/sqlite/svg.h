@@ -14,17 +14,16 @@ typedef struct evalci_mark {
   double numbers[3];
 } evalci_mark;
 
-/* Writes the document; false after leaving a message. */
-typedef bool evalci_draw(evalci_call *call, const evalci_mark *marks, int count, sqlite3_str *out);
-evalci_draw evalci_draw_forest, evalci_draw_heatmap;
-
 /* What is particular to one picture. */
 typedef struct evalci_picture {
-  int labels;          /* how many arguments are labels; they come first */
+  const char *arguments[4];
+  int labels;          /* how many of them are labels; they come first */
   int most;            /* rows it can hold */
   const char *instead; /* what to do with more */
+  /* Reads what is not a label into numbers; false after leaving a message. */
   bool (*read)(evalci_call *call, sqlite3_value **argv, double *numbers);
-  evalci_draw *draw;
+  /* Writes the document; false after leaving a message. */
+  bool (*draw)(evalci_call *call, const evalci_mark *marks, int count, sqlite3_str *out);
 } evalci_picture;
 
 /* A value as a label: well-formed UTF-8 without control characters, and of a

@@ -4,28 +4,41 @@
 ** value serve every method; its row of the table in evalci.c says what its counts
 ** are and which model finishes them.
 **
-** What holds here, and is tested in tests/sql/:
-**   1. NULL results are skipped: one column's on its own where columns are
-**      different questions, the row's where they are the same.  No data gives
-**      NULL.
-**   2. 0, 1, 0.0, 1.0 and the texts '0' and '1' are results; all else is an
-**      error, never coerced.
-**   3. Options are checked on every row, and are the same on every row of a
-**      group or frame.
-**   4. Every aggregate has an inverse, so a frame gives what its rows give.
+** NULL results are skipped (contract 3): one column's on its own where columns are
+** different questions, the row's where they are the same.
 */
-#include "surface.h"
+#include <math.h>
+
+#include "function.h"
 
 typedef struct tally {
   sqlite3_int64 cells[4];
   sqlite3_int64 rows; /* in the group or frame, NULL results included */
+  bool one_column;    /* the method takes one column; not known before the first row */
+  bool failed;        /* a row was refused: there is nothing to answer */
   ev_options options; /* as the first of those rows had them */
 } tally;
 
+static const evalci_layout *layout_of(const evalci_function *f) {
+  return ((const evalci_method *)f)->layout;
+}
+
+static const char *const *tally_columns(const evalci_function *f) {
+  return layout_of(f)->columns;
+}
+
+static const char *const *tally_counts(const evalci_function *f) {
+  return layout_of(f)->counts;
+}
+
+/*
+** Rows
+*/
+
 /* Adds the results of one row `times`, which is 1 or -1. */
-static void count(const evalci_shape *shape, const int *y, int times, tally *t) {
-  if (shape->pairs) {
-    for (int i = 0; i < shape->columns; i++) {
+static void tally_row(const evalci_layout *layout, const int *y, int times, tally *t) {
+  if (layout->separate_questions) {
+    for (int i = 0; layout->columns[i]; i++) {
       if (y[i] == EVALCI_NO_RESULT) continue;
       t->cells[2 * i] += y[i] * times;
       t->cells[2 * i + 1] += times;
@@ -38,21 +51,21 @@ static void count(const evalci_shape *shape, const int *y, int times, tally *t) 
 /* wilson_ci(18, 20): somebody has counts and took the aggregate for the
 ** scalar.  A y that is a result and a level like 95 are a percentage, not
 ** counts. */
-static bool looks_like_counts(const evalci_shape *shape, int argc, sqlite3_value **argv) {
+static bool looks_like_k_n(const evalci_layout *layout, int argc, sqlite3_value **argv) {
   double y, level;
-  return shape->columns == 1 && argc == 2 && evalci_read_number(argv[0], &y) &&
+  return !layout->columns[1] && argc == 2 && evalci_read_number(argv[0], &y) &&
          evalci_read_number(argv[1], &level) && y >= 0 && y <= level && level > 1 && level < 1e15 &&
          y == (double)(sqlite3_int64)y && level == (double)(sqlite3_int64)level &&
          (y > 1 || level < 50 || level >= 100);
 }
 
-static bool check_options(const evalci_function *f, evalci_call *call, int argc,
-                          sqlite3_value **argv, tally *t) {
-  int columns = f->shape->columns;
-  if (evalci_same_options(call, argc - columns, argv + columns, t->rows == 0, &t->options))
+static bool check_tally_options(const evalci_function *f, evalci_call *call, int argc,
+                                sqlite3_value **argv, tally *t) {
+  int columns = evalci_arguments_of(f);
+  if (evalci_same_options(call, f->options, argc - columns, argv + columns, t->rows == 0,
+                          &t->options))
     return true;
-  if (!looks_like_counts(f->shape, argc, argv)) return false;
-  sqlite3_free(call->message);
+  if (!looks_like_k_n(layout_of(f), argc, argv)) return false;
   return evalci_fail(call,
                      "level must be strictly between 0 and 1, got %s; "
                      "for counts use %s_counts(%s, %s)",
@@ -60,14 +73,15 @@ static bool check_options(const evalci_function *f, evalci_call *call, int argc,
                      evalci_show(argv[1]).text);
 }
 
-static void step(sqlite3_context *context, int argc, sqlite3_value **argv) {
+static void tally_step(sqlite3_context *context, int argc, sqlite3_value **argv) {
   tally *t = sqlite3_aggregate_context(context, sizeof *t);
   if (!t) {
     sqlite3_result_error_nomem(context);
     return;
   }
-  /* Nearly every row of a long table: one result, no options, not the first. */
-  if (argc == 1 && t->rows > 0 && sqlite3_value_type(argv[0]) == SQLITE_INTEGER) {
+  /* Most rows are an integer without options, and after the first of them there
+  ** is nothing left to check but the result. */
+  if (t->one_column && argc == 1 && sqlite3_value_type(argv[0]) == SQLITE_INTEGER) {
     sqlite3_int64 result = sqlite3_value_int64(argv[0]);
     if (result == 0 || result == 1) {
       t->cells[0] += result;
@@ -76,78 +90,147 @@ static void step(sqlite3_context *context, int argc, sqlite3_value **argv) {
       return;
     }
   }
-  const evalci_function *f = evalci_function_of(context);
-  int y[2] = {0, 0}, columns = f->shape->columns, bad = -1;
+  const evalci_function *f = sqlite3_user_data(context);
+  const evalci_layout *layout = layout_of(f);
+  evalci_call call = {f->name, NULL};
+  int y[2] = {0, 0}, columns = layout->columns[1] ? 2 : 1, bad = -1;
   for (int i = 0; i < columns; i++)
     if ((y[i] = evalci_read_result(argv[i])) == EVALCI_BAD_RESULT) bad = i;
-  if (t->rows == 0 || argc > columns || bad >= 0) {
-    evalci_call call = {f->name, NULL};
-    if (!check_options(f, &call, argc, argv, t) ||
-        (bad >= 0 && !evalci_fail_result(&call, argv[bad]))) {
-      evalci_report(context, &call);
-      return;
-    }
+  bool options_checked =
+      (t->rows > 0 && argc == columns) || check_tally_options(f, &call, argc, argv, t);
+  if (!options_checked || (bad >= 0 && !evalci_fail_result(&call, argv[bad]))) {
+    t->failed = true;
+    evalci_report(context, &call);
+    return;
   }
+  t->one_column = columns == 1;
   t->rows++;
-  count(f->shape, y, 1, t);
+  tally_row(layout, y, 1, t);
 }
 
-/* The row leaving the frame was checked when it came. */
-static void inverse(sqlite3_context *context, int argc, sqlite3_value **argv) {
+/* The row leaving the frame was checked when it came (contract 6). */
+static void tally_inverse(sqlite3_context *context, int argc, sqlite3_value **argv) {
   (void)argc;
-  const evalci_shape *shape = evalci_function_of(context)->shape;
+  const evalci_layout *layout = layout_of(sqlite3_user_data(context));
   tally *t = sqlite3_aggregate_context(context, sizeof *t);
   if (!t) return;
   int y[2] = {0, 0};
-  for (int i = 0; i < shape->columns; i++) y[i] = evalci_read_result(argv[i]);
+  for (int i = 0; layout->columns[i]; i++) y[i] = evalci_read_result(argv[i]);
   t->rows--;
-  count(shape, y, -1, t);
+  tally_row(layout, y, -1, t);
 }
+
+/*
+** Answers
+*/
 
 /* Whether there is anything to compute from. */
-static bool any_data(const evalci_shape *shape, const double *counts) {
+static bool any_data(const evalci_layout *layout, const double *counts) {
   double total = 0;
-  for (int i = 0; i < shape->size; i++) {
-    if (shape->pairs && i % 2 && counts[i] == 0) return false;
+  for (int i = 0; layout->counts[i]; i++) {
+    if (layout->separate_questions && i % 2 && counts[i] == 0) return false;
     total += counts[i];
   }
-  return shape->pairs || total > 0;
+  return layout->separate_questions || total > 0;
 }
 
-static void answer(sqlite3_context *context, const double *counts, const ev_options *options) {
-  const evalci_function *f = evalci_function_of(context);
-  if (!any_data(f->shape, counts)) return;
-  if (f->model)
-    evalci_result_interval(context, f->model(counts, options));
-  else
-    sqlite3_result_double(context, f->probability(counts));
+typedef void answer_counts(sqlite3_context *, const double *, const ev_options *);
+
+static void answer_interval(sqlite3_context *context, const double *counts,
+                            const ev_options *options) {
+  const evalci_interval_method *m = sqlite3_user_data(context);
+  ev_interval ci = {NAN, NAN};
+  if (!any_data(m->method.layout, counts)) return;
+  ev_status status = m->model(counts, options, &ci);
+  evalci_result_interval(context, m->method.function.name, status, ci);
 }
 
-/* What both the current frame and the whole group are answered with. */
-static void value(sqlite3_context *context) {
-  const evalci_shape *shape = evalci_function_of(context)->shape;
+static void answer_probability(sqlite3_context *context, const double *counts,
+                               const ev_options *options) {
+  const evalci_probability_method *m = sqlite3_user_data(context);
+  double p = NAN;
+  if (!any_data(m->method.layout, counts)) return;
+  ev_status status = m->model(counts, options, &p);
+  evalci_result_probability(context, m->method.function.name, status, p);
+}
+
+/* Of the frame or group; NULL when there were no rows, or a bad one. */
+static void answer_tally(sqlite3_context *context, answer_counts *answer) {
+  const evalci_layout *layout = layout_of(sqlite3_user_data(context));
   const tally *t = sqlite3_aggregate_context(context, 0);
   double counts[4];
-  if (!t) return;
-  for (int i = 0; i < shape->size; i++)
-    counts[i] = (double)t->cells[shape->pairs ? i : shape->cells[i]];
+  if (!t || t->failed) return;
+  for (int i = 0; layout->counts[i]; i++)
+    counts[i] = (double)t->cells[layout->separate_questions ? i : layout->cells[i]];
   answer(context, counts, &t->options);
 }
 
-static void over_counts(sqlite3_context *context, int argc, sqlite3_value **argv) {
-  const evalci_function *f = evalci_function_of(context);
+static void tally_interval(sqlite3_context *context) {
+  answer_tally(context, answer_interval);
+}
+
+static void tally_probability(sqlite3_context *context) {
+  answer_tally(context, answer_probability);
+}
+
+/*
+** Counts as given
+*/
+
+/* Whole numbers: each k at most its n, or cells that add up to at most 2^53. */
+static bool read_counts(evalci_call *call, const evalci_layout *layout, sqlite3_value **argv,
+                        double *counts) {
+  double total = 0;
+  for (int i = 0; layout->counts[i]; i++) {
+    if (layout->separate_questions) {
+      if (!evalci_read_k_n(call, &layout->counts[i], argv + i, counts + i)) return false;
+      i++;
+    } else {
+      if (!evalci_read_count(call, layout->counts[i], argv[i], &counts[i])) return false;
+      total += counts[i];
+    }
+  }
+  if (total <= 0x1p53) return true;
+  return evalci_fail(call,
+                     "the counts must add up to at most 2^53, got %s and more; scale them down",
+                     evalci_show(argv[0]).text);
+}
+
+static void answer_given(sqlite3_context *context, int argc, sqlite3_value **argv,
+                         answer_counts *answer) {
+  const evalci_function *f = sqlite3_user_data(context);
   evalci_call call = {f->name, NULL};
-  int size = f->shape->size;
+  int size = evalci_arguments_of(f);
   double counts[4];
   ev_options options;
   if (evalci_any_null(argc, argv)) return;
-  if (evalci_read_counts(&call, f->shape, argv, counts) &&
-      evalci_read_options(&call, argc - size, argv + size, &options))
+  if (read_counts(&call, layout_of(f), argv, counts) &&
+      evalci_read_options(&call, f->options, argc - size, argv + size, &options))
     answer(context, counts, &options);
   else
     evalci_report(context, &call);
 }
 
-const evalci_kind evalci_over_rows = {
-    .step = step, .final = value, .value = value, .inverse = inverse};
-const evalci_kind evalci_over_counts = {.scalar = over_counts};
+static void interval_given(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  answer_given(context, argc, argv, answer_interval);
+}
+
+static void probability_given(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  answer_given(context, argc, argv, answer_probability);
+}
+
+const evalci_kind evalci_interval_of_rows = {.arguments = tally_columns,
+                                             .json = true,
+                                             .step = tally_step,
+                                             .final = tally_interval,
+                                             .value = tally_interval,
+                                             .inverse = tally_inverse};
+const evalci_kind evalci_probability_of_rows = {.arguments = tally_columns,
+                                                .step = tally_step,
+                                                .final = tally_probability,
+                                                .value = tally_probability,
+                                                .inverse = tally_inverse};
+const evalci_kind evalci_interval_of_counts = {
+    .arguments = tally_counts, .json = true, .scalar = interval_given};
+const evalci_kind evalci_probability_of_counts = {.arguments = tally_counts,
+                                                  .scalar = probability_given};

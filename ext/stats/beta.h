@@ -6,6 +6,8 @@
 #ifndef EV_BETA_H
 #define EV_BETA_H
 
+#include <stdbool.h>
+
 /* A probability kept with its complement, so that neither end of [0,1] loses
 ** digits: y = 1 - x, each to full relative precision. */
 typedef struct ev_point {
@@ -22,6 +24,12 @@ typedef struct ev_beta {
   double ln_peak;      /* ln of x^a y^b / B(a,b) at the mean */
 } ev_beta;
 
+/* A probability of at most 1/2, rounded where that costs nothing so that it and
+** 1 minus it are exact complements. */
+static inline double ev_with_exact_complement(double smaller) {
+  return smaller > 0x1p-10 ? 1 - (1 - smaller) : smaller;
+}
+
 /* Needs finite a, b > 0. */
 ev_beta ev_beta_make(double a, double b);
 
@@ -30,13 +38,15 @@ ev_beta ev_beta_make(double a, double b);
 double ev_beta_ln_logit_density(const ev_beta *d, ev_point t);
 
 /* P(X <= x) as point.x and P(X > x) as point.y; the smaller of the two has
-** full relative precision, less the digits that 1/min(a,b) costs below 1. */
+** full relative precision, less the digits that 1/min(a,b) costs below 1.  Both are
+** NaN where a series does not converge; so are their logarithms. */
 ev_point ev_beta_cdf(const ev_beta *d, ev_point t);
 
 /* ln P(X <= x) and ln P(X > x), which do not underflow. */
 ev_point ev_beta_ln_cdf(const ev_beta *d, ev_point t);
 
-/* The point whose CDF is p; p.x + p.y = 1, and the smaller is trusted. */
-ev_point ev_beta_quantile(const ev_beta *d, ev_point p);
+/* The point whose CDF is p; p.x + p.y = 1, and the smaller is trusted.  False
+** when the search for it does not converge. */
+bool ev_beta_quantile(const ev_beta *d, ev_point p, ev_point *x);
 
 #endif

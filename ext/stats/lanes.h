@@ -84,6 +84,52 @@ EV_INLINE void ev_log(ev_lanes *at, int count) {
   }
 }
 
+/* Each lane's ln(1 + w), w > -1, with the digits that 1 + w loses put back. */
+EV_INLINE void ev_log1p(ev_lanes *at, int count) {
+  for (int i = 0; i < count; i++) {
+    ev_lanes w = at[i], f = 1 + w;
+    at[i] = f;
+    ev_log(&at[i], 1);
+    at[i] += (w - (f - 1)) / f;
+  }
+}
+
+/* In each lane *yes where the bits of *choice are all ones, *no where they are 0. */
+EV_INLINE void ev_choose(const ev_bits *choice, const ev_lanes *yes, const ev_lanes *no,
+                         ev_lanes *out) {
+  *out = (ev_lanes)((*choice & (ev_bits)*yes) | (~*choice & (ev_bits)*no));
+}
+
+/* The angle of x + iy in each lane, from -pi to pi; not both are 0.  Turned into
+** the first eighth of the circle, then about its middle, which leaves an arctangent
+** of at most tan(pi/8), by the rational approximation of Cephes' atan. */
+EV_INLINE void ev_angle(const ev_lanes *x, const ev_lanes *y, ev_lanes *out) {
+  const double pi = 0x1.921fb54442d18p+1;
+  ev_lanes ax, ay, small, large, t, other;
+  ev_bits left = (ev_bits)(*x < 0), under = (ev_bits)(*y < 0);
+  other = -*x, ev_choose(&left, &other, x, &ax);
+  other = -*y, ev_choose(&under, &other, y, &ay);
+  ev_bits steep = (ev_bits)(ay > ax);
+  ev_choose(&steep, &ax, &ay, &small);
+  ev_choose(&steep, &ay, &ax, &large);
+  ev_bits wide = (ev_bits)(small > 0.41421356237309503 * large);
+  other = small - large, ev_choose(&wide, &other, &small, &t);
+  other = small + large, ev_choose(&wide, &other, &large, &large);
+  t /= large;
+  ev_lanes z = t * t, z2 = z * z;
+  ev_lanes p = (-6.485021904942025371773e1 + z * -1.228866684490136173410e2) +
+               z2 * ((-7.500855792314704667340e1 + z * -1.615753718733365076637e1) +
+                     z2 * -8.750608600031904122785e-1);
+  ev_lanes q = (1.945506571482613964425e2 + z * 4.853903996359136964868e2) +
+               z2 * ((4.328810604912902668951e2 + z * 1.650270098316988542046e2) +
+                     z2 * (2.485846490142306297962e1 + z));
+  t += t * (z * p / q);
+  other = pi / 4 + t, ev_choose(&wide, &other, &t, &t);
+  other = pi / 2 - t, ev_choose(&steep, &other, &t, &t);
+  other = pi - t, ev_choose(&left, &other, &t, &t);
+  other = -t, ev_choose(&under, &other, &t, out);
+}
+
 /* The sum of the lanes, always in the same order. */
 EV_INLINE double ev_sum(const ev_lanes *x) {
   return ((*x)[0] + (*x)[1]) + ((*x)[2] + (*x)[3]);

@@ -1,6 +1,6 @@
 /*
 ** Chebyshev series of a log density, and Gauss-Legendre nodes to integrate it by.
-** The points of a series of twice the degree are those of the first and as many
+** The extrema of a series of twice the degree are those of the first and as many
 ** between them, so that none is wasted when a degree is doubled.
 **
 ** The 16 nodes and weights are those of Abramowitz and Stegun table 25.4; GSL has
@@ -8,290 +8,378 @@
 */
 #include "marginal.h"
 
+#include <assert.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include <gsl/gsl_math.h>
 
-/* Of a panel's series, to begin with: doubled up to EV_DEGREE. */
-enum { LEAST_DEGREE = EV_DEGREE / 4 };
+#include "chebyshev.h"
 
-/* Stands for the logarithm of 0. */
-static const double LEAST_LN = -1e300;
+/* The degree that a panel's series begins with, doubled up to EV_DEGREE: 12, 24, 48.
+** Before, panels were of degree 15 and were only ever halved: 160 of them and 300
+** panels' samples did what 100 and some 100 evaluations do now. */
+enum { MARGINAL_FIRST_DEGREE = EV_DEGREE / 4 };
 
-/* Panels kept for either end, should the peak turn out higher than was known. */
-enum { SPARE = 4 };
+/* Stands for the logarithm of 0, which a series could not go through. */
+static const double MARGINAL_LN_ZERO = -1e300;
 
-static const double nodes[EV_NODES / 2] = {
+/* Panels kept for either end, should the peak turn out higher than it seemed when the
+** ends were chosen.  Before there were none, and a rough density, which takes all the
+** room there is, lost its ends. */
+enum { MARGINAL_SPARE_PANELS = 4 };
+
+/* How often a panel may be halved: 2^-40 of the first is 1e-12 of it. */
+enum { MARGINAL_DEPTH = 40 };
+
+/* The density of a panel may vary by e^90 or so.  It is integrated in parts: as many as
+** a normal one needs to vary by e^10 at the most in each, and more where the series is
+** of a high degree, so that 16 nodes integrate each to the last digit.  The parts were
+** of e^8 by the panel's whole range before series had more than 16 terms, now of e^4. */
+static const double MARGINAL_PANEL_RANGE = 90, MARGINAL_PART_RANGE = 4;
+
+/* What a panel may be wrong by, as the logarithm of the density, when there is no room
+** to halve it further.  A bound then moves by 4e-9 standard deviations. */
+static const double MARGINAL_GIVE_UP_TOLERANCE = 1e-8;
+
+/* The same where halving no longer helps, so that it is the density's own rounding. */
+static const double MARGINAL_ROUNDING = 1e-3;
+
+static const double legendre_nodes[EV_NODES / 2] = {
     0.095012509837637440185, 0.28160355077925891323, 0.45801677765722738634, 0.61787624440264374845,
     0.7554044083550030339,   0.86563120238783174388, 0.94457502307323257608, 0.9894009349916499326,
 };
-static const double weights[EV_NODES / 2] = {
+static const double legendre_weights[EV_NODES / 2] = {
     0.18945061045506849629,  0.18260341504492358887,  0.16915651939500253819,
     0.14959598881657673208,  0.12462897125553387205,  0.09515851168249278481,
     0.062253523938647892863, 0.027152459411754094852,
 };
 
 double ev_node(int i) {
-  return i < EV_NODES / 2 ? -nodes[EV_NODES / 2 - 1 - i] : nodes[i - EV_NODES / 2];
+  return i < EV_NODES / 2 ? -legendre_nodes[EV_NODES / 2 - 1 - i]
+                          : legendre_nodes[i - EV_NODES / 2];
 }
 
 double ev_weight(int i) {
-  return i < EV_NODES / 2 ? weights[EV_NODES / 2 - 1 - i] : weights[i - EV_NODES / 2];
+  return i < EV_NODES / 2 ? legendre_weights[EV_NODES / 2 - 1 - i]
+                          : legendre_weights[i - EV_NODES / 2];
 }
 
-/* The series at up to EV_NODES points x, by Clenshaw's recurrence.  Side by side
-** they take little more time than one, since each only waits for itself. */
-static void series_at(const ev_panel *panel, int count, const double *x, double *out) {
-  double b0[EV_NODES] = {0}, b1[EV_NODES] = {0};
-  for (int k = panel->degree; k > 0; k--)
-    for (int i = 0; i < count; i++) {
-      double b2 = b1[i];
-      b1[i] = b0[i];
-      b0[i] = panel->series[k] + 2 * x[i] * b1[i] - b2;
-    }
-  for (int i = 0; i < count; i++) out[i] = panel->series[0] + x[i] * b0[i] - b1[i];
-}
+/* The logarithm at a point. */
+typedef struct marginal_point {
+  double z, ln;
+} marginal_point;
 
-/* What is known of a panel while it is refined: the logarithm at the points
-** cos(pi i / degree), which are those of half the degree and as many more. */
-typedef struct samples {
+/* The logarithm at the extrema cos(pi i / degree) of a panel while it is refined:
+** ln[0] is at `to`, ln[degree] at `from`.  Degree 0 has the two ends, ln[0] and ln[1]. */
+typedef struct marginal_samples {
   double from, to;
   int degree;
   double ln[EV_DEGREE + 1];
-} samples;
+} marginal_samples;
 
-static double evaluate(ev_marginal *m, const ev_search *search, double z) {
+static marginal_samples samples_between(marginal_point low, marginal_point high) {
+  return (marginal_samples){low.z, high.z, 0, {high.ln, low.ln}};
+}
+
+static double marginal_evaluate(ev_marginal *m, const ev_search *search, double z) {
   double ln = search->ln_density(z, search->context);
   m->evaluated++;
-  if (isnan(ln)) m->broken = true;
-  ln = fmax(LEAST_LN, ln);
+  if (isnan(ln)) m->gave_up = true;
+  ln = fmax(MARGINAL_LN_ZERO, ln);
   m->ln_peak = fmax(m->ln_peak, ln);
   return ln;
 }
 
-static void double_degree(ev_marginal *m, const ev_search *search, samples *s) {
-  int degree = s->degree ? 2 * s->degree : LEAST_DEGREE, apart = s->degree ? 2 : degree;
+static void samples_double(ev_marginal *m, const ev_search *search, marginal_samples *s) {
+  int degree = s->degree ? 2 * s->degree : MARGINAL_FIRST_DEGREE;
+  int stride = s->degree ? 2 : degree; /* from one sample to the next at the new degree */
   double mid = (s->from + s->to) / 2, half = (s->to - s->from) / 2;
-  for (int i = degree / apart; i > 0; i--) s->ln[i * apart] = s->ln[i];
+  for (int i = degree / stride; i > 0; i--) s->ln[i * stride] = s->ln[i];
   for (int i = 1; i < degree; i++)
-    if (i % apart) s->ln[i] = evaluate(m, search, mid + half * m->cosine[i * EV_DEGREE / degree]);
+    if (i % stride)
+      s->ln[i] = marginal_evaluate(m, search, mid + half * m->cosine[i * EV_DEGREE / degree]);
   s->degree = degree;
 }
 
-/* The series through the samples, in the panel that comes next. */
-static ev_panel *fit(ev_marginal *m, const samples *s) {
-  ev_panel *panel = &m->panels[m->count];
-  int n = s->degree, stride = EV_DEGREE / n;
-  *panel = (ev_panel){s->from, s->to, s->ln[0], s->ln[0], 0, 0, n, {0}};
+/* The series through the samples. */
+static ev_panel panel_through(const marginal_samples *s, const double *cosine) {
+  int n = s->degree;
+  ev_panel panel = {
+      .from = s->from, .to = s->to, .ln_most = s->ln[0], .ln_least = s->ln[0], .degree = n};
   for (int i = 1; i <= n; i++) {
-    panel->ln_most = fmax(panel->ln_most, s->ln[i]);
-    panel->ln_least = fmin(panel->ln_least, s->ln[i]);
+    panel.ln_most = fmax(panel.ln_most, s->ln[i]);
+    panel.ln_least = fmin(panel.ln_least, s->ln[i]);
   }
-  for (int k = 0; k <= n; k++) {
-    double sum = (s->ln[0] + (k % 2 ? -s->ln[n] : s->ln[n])) / 2;
-    for (int i = 1; i < n; i++) sum += s->ln[i] * m->cosine[k * i * stride % (2 * EV_DEGREE)];
-    panel->series[k] = sum * (k == 0 || k == n ? 1 : 2) / n;
-  }
-  panel->rest = fabs(panel->series[n]) + fabs(panel->series[n - 1]);
+  ev_chebyshev_from_extrema(n, s->ln, cosine, EV_DEGREE, panel.series);
+  panel.residual = fabs(panel.series[n]) + fabs(panel.series[n - 1]);
   return panel;
 }
 
-/* The density of a panel may vary by e^90 or so.  It is cut so that a part of a
-** normal one varies by e^10 at the most, and more finely where the series is of a
-** high degree: 16 nodes integrate each part to the last digit. */
-static const double PANEL_RANGE = 90, CUT_RANGE = 4;
-
-/* Too low to matter; or converged, in itself or beside the tail, and no steeper
-** than can be integrated. */
-static bool converged(const ev_marginal *m, const ev_search *search, const ev_panel *panel) {
-  double height = panel->ln_most - m->ln_peak;
-  if (height < -search->cut - 5) return true;
-  return panel->ln_most - panel->ln_least < PANEL_RANGE &&
-         (panel->rest <= search->tolerance ||
-          panel->rest * exp(height) <= search->tolerance * search->tail);
+static double panel_range(const ev_panel *panel) {
+  return panel->ln_most - panel->ln_least;
 }
 
-/* Samples a panel between two points where the logarithm is known, and doubles
-** the degree of its series as long as that promises to be enough: what a series
-** leaves out is about squared by it.  Gives what the last one leaves out. */
-static double refine(ev_marginal *m, const ev_search *search, samples *s) {
+/* Too low to matter; or the series is within the tolerance, in itself or beside the
+** tail, and no steeper than can be integrated. */
+static bool panel_converged(const ev_marginal *m, const ev_search *search, const ev_panel *panel) {
+  double height = panel->ln_most - m->ln_peak;
+  if (height < -search->ln_drop - 5) return true;
+  return panel_range(panel) < MARGINAL_PANEL_RANGE &&
+         (panel->residual <= search->tolerance ||
+          panel->residual * exp(height) <= search->tolerance * search->tail);
+}
+
+/* Whether a panel that there was no room to halve will do: if its series is good enough,
+** or if all that it can hold is small beside the tail.  Up to four times the range, the
+** parts it is integrated in still leave out no more than 1e-12. */
+static bool panel_acceptable(const ev_marginal *m, const ev_search *search, const ev_panel *panel) {
+  double tolerance = fmax(search->acceptable, fmax(search->tolerance, MARGINAL_GIVE_UP_TOLERANCE));
+  double error = panel_range(panel) < 4 * MARGINAL_PANEL_RANGE ? fmin(1, panel->residual) : 1;
+  double most = (panel->to - panel->from) * exp(panel->ln_most - m->ln_peak);
+  return error <= tolerance || error * most <= tolerance * search->tail * m->mass;
+}
+
+/* Samples a panel between two points where the logarithm is had already, and doubles
+** the degree of its series as long as that promises to be enough: a residual is about
+** squared by it. */
+static ev_panel panel_refined(ev_marginal *m, const ev_search *search, marginal_samples *s) {
   double promising = 0.1;
   for (;;) {
-    double_degree(m, search, s);
-    const ev_panel *panel = fit(m, s);
-    if (converged(m, search, panel) || panel->rest > promising || s->degree == EV_DEGREE)
-      return panel->rest;
+    samples_double(m, search, s);
+    ev_panel panel = panel_through(s, m->cosine);
+    if (panel_converged(m, search, &panel) || panel.residual > promising || s->degree == EV_DEGREE)
+      return panel;
     promising = sqrt(search->tolerance);
   }
 }
 
-/* Adds a refined panel, or its halves, or theirs, forty times at the most, and as
-** long as there is room for both and for those `pending`, which come after.
-** Halving helps at least one half as long as what the series leaves out is the
-** density's; when it helps neither and that is small, it is the density's own
-** rounding. */
-static void add(ev_marginal *m, const ev_search *search, const samples *s, int depth, int pending) {
-  const ev_panel *panel = fit(m, s);
-  bool room = depth < 40 && m->count + pending + 2 <= EV_PANELS && m->evaluated < search->budget;
-  if (!converged(m, search, panel) && room) {
-    bool small = panel->ln_most - panel->ln_least < PANEL_RANGE && panel->rest < 1e-3;
-    double mid = (s->from + s->to) / 2, ln_mid = s->ln[s->degree / 2], rest = panel->rest;
-    samples low = {s->from, mid, 0, {ln_mid, s->ln[s->degree]}};
-    samples high = {mid, s->to, 0, {s->ln[0], ln_mid}};
-    double low_rest = refine(m, search, &low), high_rest = refine(m, search, &high);
-    if (!small || fmin(low_rest, high_rest) <= 0.25 * rest) {
-      add(m, search, &low, depth + 1, pending + 1);
-      add(m, search, &high, depth + 1, pending);
+/* Adds a refined panel, or its halves, or theirs, MARGINAL_DEPTH times at the most, and
+** as long as there is room for both and for those `pending`, which come after.  Halving
+** helps at least one half, by 4 or more, as long as the residual is the density's; when
+** it helps neither and the residual is small, that is the density's own rounding. */
+static void panel_add(ev_marginal *m, const ev_search *search, const marginal_samples *s,
+                      const ev_panel *panel, int depth, int pending) {
+  bool room = depth < MARGINAL_DEPTH && m->count + pending + 2 <= EV_PANELS &&
+              m->evaluated < search->budget;
+  bool gave_up = !panel_converged(m, search, panel);
+  if (gave_up && room) {
+    bool small = panel_range(panel) < MARGINAL_PANEL_RANGE && panel->residual < MARGINAL_ROUNDING;
+    marginal_point from = {s->from, s->ln[s->degree]}, to = {s->to, s->ln[0]};
+    marginal_point mid = {(s->from + s->to) / 2, s->ln[s->degree / 2]};
+    marginal_samples low = samples_between(from, mid), high = samples_between(mid, to);
+    ev_panel low_panel = panel_refined(m, search, &low);
+    ev_panel high_panel = panel_refined(m, search, &high);
+    if (!small || fmin(low_panel.residual, high_panel.residual) <= 0.25 * panel->residual) {
+      panel_add(m, search, &low, &low_panel, depth + 1, pending + 1);
+      panel_add(m, search, &high, &high_panel, depth + 1, pending);
       return;
     }
-    fit(m, s);
+    gave_up = false;
   }
-  m->count++;
+  m->panels[m->count] = *panel;
+  m->panels[m->count++].gave_up = gave_up;
 }
 
-/* Where the logarithm is, on the way from the middle to an end. */
-typedef struct place {
-  double z, ln;
-} place;
-
-/* From a place to the next, which is `way` off unless the domain ends before. */
-static place next(ev_marginal *m, const ev_search *search, place from, double way) {
-  double z = fmax(search->least, fmin(search->most, from.z + way));
-  return (place){z, evaluate(m, search, z)};
+/* The point at z, or at the end of the domain if that comes first. */
+static marginal_point point_at(ev_marginal *m, const ev_search *search, double z) {
+  if (search->bounded) z = fmax(search->least, fmin(search->most, z));
+  return (marginal_point){z, marginal_evaluate(m, search, z)};
 }
 
-static bool ended(const ev_marginal *m, const ev_search *search, place p) {
-  return p.ln < m->ln_peak - search->cut || p.z == search->least || p.z == search->most;
+/* Whether there is nothing to speak of beyond a point. */
+static bool is_an_end(const ev_marginal *m, const ev_search *search, marginal_point p) {
+  return p.ln < m->ln_peak - search->ln_drop ||
+         (search->bounded && (p.z == search->least || p.z == search->most));
 }
 
-/* The place where the density, seen from the middle, first is negligible, or
-** nearly so: were it normal, the first step would give all the others. */
-static place find_end(ev_marginal *m, const ev_search *search, place middle, double way) {
-  place end = next(m, search, middle, way);
-  for (int i = 0; i < 60; i++) {
-    double drop = (m->ln_peak - end.ln) / search->cut;
-    if ((ended(m, search, end) && drop < 2) || m->evaluated > search->budget) break;
-    way *= fmax(0.1, fmin(2, sqrt(1.2 / fmax(drop, 0.01))));
-    end = next(m, search, middle, way);
+/* The point where the density, seen from the middle, first is negligible, or nearly so:
+** were it normal, the first offset would give all the others.  Some 3 steps suffice;
+** all of them are taken only where the middle is itself so far out that no offset is
+** short enough.  A point that is no end after all is moved on by ev_marginal_find(). */
+enum { MARGINAL_END_STEPS = 60 };
+
+static marginal_point find_end(ev_marginal *m, const ev_search *search, marginal_point middle,
+                               double offset) {
+  marginal_point end = point_at(m, search, middle.z + offset);
+  for (int i = 0; i < MARGINAL_END_STEPS; i++) {
+    double drop = (m->ln_peak - end.ln) / search->ln_drop;
+    if ((is_an_end(m, search, end) && drop < 2) || m->evaluated > search->budget) break;
+    offset *= fmax(0.1, fmin(2, sqrt(1.2 / fmax(drop, 0.01))));
+    end = point_at(m, search, middle.z + offset);
   }
   return end;
 }
 
-static int by_position(const void *a, const void *b) {
+static int panels_by_position(const void *a, const void *b) {
   const ev_panel *p = a, *q = b;
   return (p->from > q->from) - (p->from < q->from);
 }
 
-static int cuts(const ev_panel *panel) {
-  return panel->degree / 6 + (int)(fmin(PANEL_RANGE, panel->ln_most - panel->ln_least) / CUT_RANGE);
+/* How many parts a panel is integrated in. */
+static int panel_parts(const ev_panel *panel) {
+  return panel->degree / 6 +
+         (int)(fmin(MARGINAL_PANEL_RANGE, panel_range(panel)) / MARGINAL_PART_RANGE);
 }
 
 /* The density at points x, which become its values.  A series that has not
 ** converged, of a panel that is too low to matter, must not rise beyond its
 ** samples. */
-static void densities(const ev_marginal *m, const ev_panel *panel, int count, double *x) {
-  series_at(panel, count, x, x);
+static void panel_densities(const ev_marginal *m, const ev_panel *panel, int count, double *x) {
+  ev_chebyshev_at(panel->series, panel->degree, count, x, x);
   for (int i = 0; i < count; i++) {
-    double ln = panel->rest < 1e-3 ? x[i] : fmin(x[i], panel->ln_most);
+    double ln = panel->residual < MARGINAL_ROUNDING ? x[i] : fmin(x[i], panel->ln_most);
     x[i] = exp(ln - m->ln_peak);
   }
 }
 
 /* The mass of a panel between two of its points, from -1 to 1. */
-static double mass_between(const ev_marginal *m, const ev_panel *panel, double from, double to) {
+static double panel_mass(const ev_marginal *m, const ev_panel *panel, double from, double to) {
   double at[EV_NODES], sum = 0, mid = (from + to) / 2, half = (to - from) / 2;
   for (int i = 0; i < EV_NODES; i++) at[i] = mid + half * ev_node(i);
-  densities(m, panel, EV_NODES, at);
+  panel_densities(m, panel, EV_NODES, at);
   for (int i = 0; i < EV_NODES; i++) sum += ev_weight(i) * at[i];
   return sum * half * (panel->to - panel->from) / 2;
 }
 
-/* Panels from one place to another, which the corner may part; so many are to
-** come after. */
-static void cover(ev_marginal *m, const ev_search *search, place low, place high, int pending) {
-  place corner = {search->corner, 0};
-  if (low.z < corner.z && corner.z < high.z) {
-    corner.ln = evaluate(m, search, corner.z);
+/* Panels from one point to another, which the corner may part; so many are to come
+** after. */
+static void cover(ev_marginal *m, const ev_search *search, marginal_point low, marginal_point high,
+                  int pending) {
+  if (search->has_corner && low.z < search->corner && search->corner < high.z) {
+    marginal_point corner = {search->corner, marginal_evaluate(m, search, search->corner)};
     cover(m, search, low, corner, pending + 1);
     low = corner;
   }
-  samples s = {low.z, high.z, 0, {high.ln, low.ln}};
-  refine(m, search, &s);
-  add(m, search, &s, 0, pending);
+  marginal_samples s = samples_between(low, high);
+  ev_panel panel = panel_refined(m, search, &s);
+  panel_add(m, search, &s, &panel, 0, pending);
 }
 
-/* Whether to go on beyond a place: it is no end, and there is room for two panels
+/* Whether to go on beyond a point: it is no end, and there is room for two panels
 ** more. */
-static bool farther(const ev_marginal *m, const ev_search *search, place p, int pending) {
-  return !ended(m, search, p) && m->count + pending + 2 <= EV_PANELS &&
+static bool may_extend(const ev_marginal *m, const ev_search *search, marginal_point p,
+                       int pending) {
+  return !is_an_end(m, search, p) && m->count + pending + 2 <= EV_PANELS &&
          m->evaluated < search->budget;
 }
 
-void ev_marginal_find(ev_marginal *m, const ev_search *search) {
-  m->count = m->evaluated = 0;
-  m->broken = false;
-  m->ln_peak = -HUGE_VAL;
-  for (int i = 0; i < 2 * EV_DEGREE; i++) m->cosine[i] = cos(M_PI * i / EV_DEGREE);
-  place middle = {search->start, evaluate(m, search, search->start)};
-  place low = find_end(m, search, middle, -search->width);
-  place high = find_end(m, search, middle, search->width);
-  cover(m, search, low, high, 2 * SPARE);
-  /* The peak may have been higher than was known when the ends were chosen. */
-  while (farther(m, search, low, SPARE)) {
-    place before = low;
-    low = next(m, search, low, -search->width);
-    cover(m, search, low, before, SPARE);
+/* The panels between the ends, and beyond them as long as the peak, found later than
+** they, leaves something there. */
+static void cover_all(ev_marginal *m, const ev_search *search) {
+  marginal_point middle = {search->start, marginal_evaluate(m, search, search->start)};
+  marginal_point low = find_end(m, search, middle, -search->width);
+  marginal_point high = find_end(m, search, middle, search->width);
+  cover(m, search, low, high, 2 * MARGINAL_SPARE_PANELS);
+  while (may_extend(m, search, low, MARGINAL_SPARE_PANELS)) {
+    marginal_point before = low;
+    low = point_at(m, search, low.z - search->width);
+    cover(m, search, low, before, MARGINAL_SPARE_PANELS);
   }
-  while (farther(m, search, high, 0)) {
-    place before = high;
-    high = next(m, search, high, search->width);
+  while (may_extend(m, search, high, 0)) {
+    marginal_point before = high;
+    high = point_at(m, search, high.z + search->width);
     cover(m, search, before, high, 0);
   }
-  qsort(m->panels, (size_t)m->count, sizeof *m->panels, by_position);
+  if (!is_an_end(m, search, low) || !is_an_end(m, search, high)) m->gave_up = true;
+}
+
+/* Panels that hold less than e^-700 of the peak would underflow. */
+static void weigh_panels(ev_marginal *m) {
   m->mass = 0;
   for (int i = 0; i < m->count; i++) {
     ev_panel *panel = &m->panels[i];
-    int n = cuts(panel);
+    int n = panel_parts(panel);
     if (panel->ln_most < m->ln_peak - 700) continue;
     for (int j = 0; j < n; j++)
-      panel->mass += mass_between(m, panel, -1 + 2.0 * j / n, -1 + 2.0 * (j + 1) / n);
+      panel->mass += panel_mass(m, panel, -1 + 2.0 * j / n, -1 + 2.0 * (j + 1) / n);
     m->mass += panel->mass;
   }
-  if (m->ln_peak <= LEAST_LN || !(m->mass > 0 && isfinite(m->mass))) m->broken = true;
+}
+
+ev_status ev_marginal_find(ev_marginal *m, const ev_search *search) {
+  assert(search->width > 0 && search->ln_drop > 0 && search->tolerance > 0);
+  assert(search->tail > 0 && search->budget > 0);
+  m->count = m->evaluated = 0;
+  m->gave_up = false;
+  m->ln_peak = -HUGE_VAL;
+  for (int i = 0; i < 2 * EV_DEGREE; i++) m->cosine[i] = cos(M_PI * i / EV_DEGREE);
+  cover_all(m, search);
+  qsort(m->panels, (size_t)m->count, sizeof *m->panels, panels_by_position);
+  weigh_panels(m);
+  for (int i = 0; i < m->count; i++)
+    if (m->panels[i].gave_up && !panel_acceptable(m, search, &m->panels[i])) m->gave_up = true;
+  bool any = m->ln_peak > MARGINAL_LN_ZERO && m->mass > 0 && isfinite(m->mass);
+  return any && !m->gave_up ? EV_OK : EV_NOT_CONVERGED;
 }
 
 double ev_marginal_ln_total(const ev_marginal *m) {
-  return m->broken ? NAN : m->ln_peak + log(m->mass);
+  return m->ln_peak + log(m->mass);
 }
 
-double ev_marginal_above(const ev_marginal *m, double z) {
+/* The mass of a panel above z, or below it. */
+static double panel_mass_beyond(const ev_marginal *m, const ev_panel *panel, double z, bool above) {
+  if (above ? z <= panel->from : z >= panel->to) return panel->mass;
+  if (above ? z >= panel->to : z <= panel->from) return 0;
+  double end = above ? 1 : -1, x = 2 * (z - panel->from) / (panel->to - panel->from) - 1, mass = 0;
+  int n = panel_parts(panel);
+  for (int j = 0; j < n; j++)
+    mass += fabs(panel_mass(m, panel, end + (x - end) * j / n, end + (x - end) * (j + 1) / n));
+  return mass;
+}
+
+double ev_marginal_beyond(const ev_marginal *m, double z, bool above) {
   double mass = 0;
-  if (m->broken) return NAN;
-  for (int i = m->count - 1; i >= 0 && m->panels[i].from >= z; i--) mass += m->panels[i].mass;
+  for (int i = 0; i < m->count; i++)
+    mass += panel_mass_beyond(m, &m->panels[above ? m->count - 1 - i : i], z, above);
   return mass / m->mass;
 }
 
-/* The point of a panel with `wanted` of its mass below, or above: the cut it
-** falls in, then Newton's method within, or halving where that leads out. */
-static double point_within(const ev_marginal *m, const ev_panel *panel, double wanted, bool above) {
-  int n = cuts(panel);
-  double side = above ? 1 : -1, begin = side, end = side, left = wanted, mass = 0;
+bool ev_marginal_negligible(const ev_marginal *m, double ln, double share) {
+  return ln <= m->ln_peak + log(share);
+}
+
+/* The part of a panel, between two of its points, that holds a quantile, and how much
+** mass is left to go in it. */
+typedef struct quantile_part {
+  double begin, end, left, mass;
+} quantile_part;
+
+/* The part in which the mass beyond it, counted from the lower or upper side of the
+** panel, comes to `mass`. */
+static quantile_part part_with(const ev_marginal *m, const ev_panel *panel, double mass,
+                               double side) {
+  int n = panel_parts(panel);
+  quantile_part part = {side, side, mass, 0};
   for (int j = 0; j < n; j++) {
-    begin = end;
-    end = side * (1 - 2.0 * (j + 1) / n);
-    mass = fabs(mass_between(m, panel, begin, end));
-    if (left <= mass) break;
-    if (j < n - 1) left -= mass;
+    part.begin = part.end;
+    part.end = side * (1 - 2.0 * (j + 1) / n);
+    part.mass = fabs(panel_mass(m, panel, part.begin, part.end));
+    if (part.left <= part.mass) break;
+    if (j < n - 1) part.left -= part.mass;
   }
-  double near = begin, far = end, x = begin + (end - begin) * fmin(1, left / mass);
-  for (int i = 0; i < 100; i++) {
-    double over = fabs(mass_between(m, panel, begin, x)) - left;
+  return part;
+}
+
+/* Newton's method takes some 5 steps; rounding of the mass can keep it from ending, and
+** then the last step was short. */
+enum { MARGINAL_QUANTILE_STEPS = 100 };
+static const double MARGINAL_QUANTILE_TOLERANCE = 1e-11;
+
+/* The point of a panel with `mass` of its mass below (side -1), or above (side 1): the
+** part that it lies in, then Newton's method within, or bisection where that leads
+** out. */
+static bool quantile_in_panel(const ev_marginal *m, const ev_panel *panel, double mass, double side,
+                              double *z) {
+  quantile_part part = part_with(m, panel, mass, side);
+  double near = part.begin, far = part.end, step = HUGE_VAL;
+  double x = part.begin + (part.end - part.begin) * fmin(1, part.left / part.mass);
+  for (int i = 0; i < MARGINAL_QUANTILE_STEPS; i++) {
+    double excess = fabs(panel_mass(m, panel, part.begin, x)) - part.left;
     double density = x;
-    densities(m, panel, 1, &density);
-    double step = over / (density * (panel->to - panel->from) / 2) * side;
-    if (over > 0)
+    panel_densities(m, panel, 1, &density);
+    step = excess / (density * (panel->to - panel->from) / 2) * side;
+    if (excess > 0)
       far = x;
     else
       near = x;
@@ -299,57 +387,68 @@ static double point_within(const ev_marginal *m, const ev_panel *panel, double w
     bool inside = (x + step - near) * (far - x - step) > 0;
     x = inside ? x + step : (near + far) / 2;
   }
-  return panel->from + (x + 1) / 2 * (panel->to - panel->from);
+  *z = panel->from + (x + 1) / 2 * (panel->to - panel->from);
+  return fmin(fabs(step), fabs(far - near)) < MARGINAL_QUANTILE_TOLERANCE;
 }
 
-double ev_marginal_lower(const ev_marginal *m, double tail) {
-  double left = tail * m->mass;
-  int i = 0;
-  if (m->broken) return NAN;
-  for (; i < m->count - 1 && left > m->panels[i].mass; i++) left -= m->panels[i].mass;
-  return point_within(m, &m->panels[i], left, false);
+ev_status ev_marginal_interval(const ev_marginal *m, double tail, ev_interval *z) {
+  double below = tail * m->mass, above = below;
+  int i = 0, j = m->count - 1;
+  assert(m->count > 0 && tail > 0 && tail < 1);
+  for (; i < m->count - 1 && below > m->panels[i].mass; i++) below -= m->panels[i].mass;
+  for (; j > 0 && above > m->panels[j].mass; j--) above -= m->panels[j].mass;
+  if (!quantile_in_panel(m, &m->panels[i], below, -1, &z->lo) ||
+      !quantile_in_panel(m, &m->panels[j], above, 1, &z->hi))
+    return EV_NOT_CONVERGED;
+  return ev_interval_status(*z);
 }
 
-double ev_marginal_upper(const ev_marginal *m, double tail) {
-  double left = tail * m->mass;
-  int i = m->count - 1;
-  if (m->broken) return NAN;
-  for (; i > 0 && left > m->panels[i].mass; i--) left -= m->panels[i].mass;
-  return point_within(m, &m->panels[i], left, true);
-}
-
-double ev_ln_sum(ev_ln_term *ln_term, void *context, int least, int most, int *peak, double cut) {
+double ev_ln_sum(ev_ln_term *ln_term, void *context, int least, int most, double ln_drop, int *peak,
+                 double *ln_truncated) {
   int start = *peak;
-  double best = -HUGE_VAL, sum = 0;
-  for (int way = 1, j = start; way >= -1; way -= 2, j = start - 1)
-    for (; j >= least && j <= most; j += way) {
-      double here = ln_term(j, context);
+  double best = -HUGE_VAL, sum = 0, first = -HUGE_VAL;
+  *ln_truncated = -HUGE_VAL;
+  for (int side = 1, j = start; side >= -1; side -= 2, j = start - 1) {
+    double here = first;
+    bool fell = false;
+    for (; j >= least && j <= most && !fell; j += side) {
+      here = ln_term(j, context);
+      if (j == start) first = here;
       if (here > best) {
         sum = sum * exp(best - here) + 1;
         best = here;
         *peak = j;
       } else {
-        sum += exp(here - best);
-        if (here < best - cut) break;
+        /* nothing, even where nothing but -infinity has been met */
+        sum += here == -HUGE_VAL ? 0 : exp(here - best);
+        fell = here < best - ln_drop;
       }
     }
+    if (!fell) *ln_truncated = fmax(*ln_truncated, here);
+  }
+  if (isnan(sum)) return NAN;
   return sum > 0 ? best + log(sum) : -HUGE_VAL;
 }
 
-typedef struct lattice {
+/* The trapezoid rule's steps either way: 480 were the most seen. */
+enum { TRAPEZOID_STEPS = 2000 };
+
+typedef struct trapezoid {
   ev_ln_density *ln_density;
   void *context;
   double origin, step;
-} lattice;
+} trapezoid;
 
-static double ln_on_lattice(int j, void *context) {
-  const lattice *l = context;
-  return l->ln_density(l->origin + j * l->step, l->context);
+static double ln_at_step(int j, void *context) {
+  const trapezoid *t = context;
+  return t->ln_density(t->origin + j * t->step, t->context);
 }
 
 double ev_ln_integral(ev_ln_density *ln_density, void *context, double peak, double step,
-                      double cut) {
-  lattice l = {ln_density, context, peak, step};
+                      double ln_drop, double *ln_truncated) {
+  trapezoid t = {ln_density, context, peak, step};
   int at = 0;
-  return ev_ln_sum(ln_on_lattice, &l, -2000, 2000, &at, cut) + log(step);
+  double ln =
+      ev_ln_sum(ln_at_step, &t, -TRAPEZOID_STEPS, TRAPEZOID_STEPS, ln_drop, &at, ln_truncated);
+  return ln + log(step);
 }

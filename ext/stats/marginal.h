@@ -16,66 +16,82 @@
 
 #include <stdbool.h>
 
+#include "model.h"
+
 enum { EV_NODES = 16, EV_DEGREE = 48, EV_PANELS = 100 };
 
+/* NaN where it could not be computed. */
 typedef double ev_ln_density(double z, void *context);
 
+/* What is left at zero is not asked for: no bounds, no corner. */
 typedef struct ev_search {
   ev_ln_density *ln_density;
   void *context;
   double start, width; /* where to begin, and about how far to go either way */
-  double least, most;  /* the ends of the domain, where the density may be cut off; or
-                       ** -HUGE_VAL and HUGE_VAL, where it has none */
-  double corner;       /* a point where it need not be smooth, kept between panels;
-                       ** HUGE_VAL for none */
-  double cut;          /* how far below its peak, in logarithms, it is negligible */
+  bool bounded;        /* the domain ends at `least` and `most`, where the density may be */
+  double least, most;  /* cut off; either may be infinite */
+  bool has_corner;     /* the density need not be smooth at `corner`, which is kept between */
+  double corner;       /* panels */
+  double ln_drop;      /* how far below its peak, in logarithms, it is negligible */
   double tolerance;    /* of the logarithm, that is, relative of the density */
   double tail;         /* the least share of the mass that is asked about */
-  int budget;          /* how often to evaluate it, about; then the panels are taken as they are */
+  int budget;          /* how often to evaluate it, about */
+  double acceptable;   /* the residual of a panel that will do when room or budget ran out; 1e-8
+                       ** or the tolerance where that is more */
 } ev_search;
 
 typedef struct ev_panel {
   double from, to;
   double ln_most, ln_least; /* the largest and the smallest sample */
-  double rest;              /* what the series leaves out */
+  double residual;          /* of the series: the size of its last two coefficients */
   double mass;              /* relative to exp(ln_peak) */
+  bool gave_up;             /* there was no room to halve it until it converged */
   int degree;
   double series[EV_DEGREE + 1]; /* Chebyshev coefficients of the logarithm */
 } ev_panel;
 
 typedef struct ev_marginal {
   int count, evaluated;
-  bool broken; /* the density was no number somewhere, or nothing anywhere */
+  bool gave_up; /* no number somewhere, no end found, or a panel not converged that matters */
   double ln_peak;
   double mass;                  /* of all panels, relative to exp(ln_peak) */
   double cosine[2 * EV_DEGREE]; /* of pi i / EV_DEGREE */
   ev_panel panels[EV_PANELS];
 } ev_marginal;
 
-/* What is asked of a broken one is NAN. */
-void ev_marginal_find(ev_marginal *m, const ev_search *search);
+/* EV_NOT_CONVERGED when the density was no number somewhere, or zero everywhere; when
+** an end was not found where it is negligible; or when room or budget ran out while a
+** panel that matters was still wrong by more than is acceptable.  What follows is asked
+** only after EV_OK. */
+ev_status ev_marginal_find(ev_marginal *m, const ev_search *search);
 
 /* ln of the integral of the density over all of its domain. */
 double ev_marginal_ln_total(const ev_marginal *m);
 
-/* The share of the mass above z, which lies between panels: a corner. */
-double ev_marginal_above(const ev_marginal *m, double z);
+/* The share of the mass above z, or below it. */
+double ev_marginal_beyond(const ev_marginal *m, double z, bool above);
 
-/* The points that leave the share `tail` below, or above. */
-double ev_marginal_lower(const ev_marginal *m, double tail);
-double ev_marginal_upper(const ev_marginal *m, double tail);
+/* The points that leave the share `tail` below, and above. */
+ev_status ev_marginal_interval(const ev_marginal *m, double tail, ev_interval *z);
+
+/* Whether a density, given by its logarithm, is at most such a share of the peak's. */
+bool ev_marginal_negligible(const ev_marginal *m, double ln, double share);
 
 /* ln of a sum over whole numbers from `least` to `most` of a function with one
 ** peak, given by its logarithm.  It is run both ways from *peak, which need only
-** be near, until e^-cut of the largest term; *peak is left at the true one. */
+** be near, until e^-ln_drop of the largest term; *peak is left at the true one.
+** *ln_truncated is the largest term at which an end of the range stopped it before
+** that, or -HUGE_VAL.  NaN where a term is. */
 typedef double ev_ln_term(int j, void *context);
-double ev_ln_sum(ev_ln_term *ln_term, void *context, int least, int most, int *peak, double cut);
+double ev_ln_sum(ev_ln_term *ln_term, void *context, int least, int most, double ln_drop, int *peak,
+                 double *ln_truncated);
 
 /* ln of the integral over the whole axis of a density that falls off at least
 ** exponentially, by the plain trapezoid rule, which converges exponentially
-** there. */
+** there.  *ln_truncated is what 2,000 steps either way left of it at the last, or
+** -HUGE_VAL where they were enough. */
 double ev_ln_integral(ev_ln_density *ln_density, void *context, double peak, double step,
-                      double cut);
+                      double ln_drop, double *ln_truncated);
 
 /* Node i of 0..EV_NODES-1 in rising order on (-1,1), and its weight. */
 double ev_node(int i);

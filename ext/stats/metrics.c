@@ -9,19 +9,25 @@
 */
 #include "metrics.h"
 
+#include <assert.h>
+
 #include "proportion.h"
 
-ev_interval ev_precision(const double *c, const ev_options *options) {
+ev_status ev_precision(const double *c, const ev_options *options, ev_interval *ci) {
   double counts[] = {c[0], c[0] + c[1]};
-  return ev_bayes(counts, &(ev_options){.level = options->level, .a = 1, .b = 1});
+  assert(c[0] >= 0 && c[1] >= 0 && c[0] + c[1] >= 1);
+  return ev_bayes(counts, &(ev_options){.level = options->level, .a = 1, .b = 1}, ci);
 }
 
-ev_interval ev_recall(const double *c, const ev_options *options) {
-  return ev_precision(c, options);
+ev_status ev_recall(const double *c, const ev_options *options, ev_interval *ci) {
+  return ev_precision(c, options, ci);
 }
 
-ev_interval ev_f1(const double *c, const ev_options *options) {
+ev_status ev_f1(const double *c, const ev_options *options, ev_interval *ci) {
   double counts[] = {c[0], c[0] + c[1] + c[2]};
-  ev_interval b = ev_bayes(counts, &(ev_options){.level = options->level, .a = 1, .b = 2});
-  return (ev_interval){2 * b.lo / (1 + b.lo), 2 * b.hi / (1 + b.hi)};
+  assert(c[0] >= 0 && c[1] >= 0 && c[2] >= 0 && counts[1] >= 1);
+  ev_interval b;
+  ev_status status = ev_bayes(counts, &(ev_options){.level = options->level, .a = 1, .b = 2}, &b);
+  if (status == EV_OK) *ci = (ev_interval){2 * b.lo / (1 + b.lo), 2 * b.hi / (1 + b.hi)};
+  return status;
 }

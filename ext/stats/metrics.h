@@ -7,7 +7,7 @@
 #include "model.h"
 
 ev_model ev_f1;        /* counts: tp, fp, fn; not all zero */
-ev_model ev_precision; /* counts: tp, fp */
-ev_model ev_recall;    /* counts: tp, fn */
+ev_model ev_precision; /* counts: tp, fp; not both zero */
+ev_model ev_recall;    /* counts: tp, fn; not both zero */
 
 #endif

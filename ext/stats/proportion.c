@@ -10,46 +10,62 @@
 */
 #include "proportion.h"
 
+#include <assert.h>
 #include <math.h>
-#include <stdbool.h>
-
-#include <gsl/gsl_cdf.h>
 
 #include "beta.h"
+#include "normal.h"
 
-static double lower_bound(const ev_beta *d, double mass) {
-  return ev_beta_quantile(d, (ev_point){mass, 1 - mass}).x;
+static void assert_proportion(const double *counts, const ev_options *options) {
+  assert(counts[0] >= 0 && counts[0] <= counts[1] && counts[1] >= 1);
+  assert(options->level > 0 && options->level < 1);
+  (void)counts;
+  (void)options;
 }
 
-static double upper_bound(const ev_beta *d, double mass) {
-  return ev_beta_quantile(d, (ev_point){1 - mass, mass}).x;
+static bool beta_lower_bound(const ev_beta *d, double mass, double *bound) {
+  ev_point x;
+  if (!ev_beta_quantile(d, (ev_point){mass, 1 - mass}, &x)) return false;
+  *bound = x.x;
+  return true;
+}
+
+static bool beta_upper_bound(const ev_beta *d, double mass, double *bound) {
+  ev_point x;
+  if (!ev_beta_quantile(d, (ev_point){1 - mass, mass}, &x)) return false;
+  *bound = x.x;
+  return true;
 }
 
 /* At a level of nearly nothing the ends are one point, and its roundings from
 ** either side may cross. */
-static ev_interval ordered(double lo, double hi) {
+static ev_interval ordered_interval(double lo, double hi) {
   return (ev_interval){fmin(lo, hi), fmax(lo, hi)};
 }
 
-static ev_beta posterior(const double *counts, const ev_options *options) {
+static ev_beta proportion_posterior(const double *counts, const ev_options *options) {
   double k = counts[0], n = counts[1];
+  assert_proportion(counts, options);
+  assert(options->a > 0 && options->b > 0);
   return ev_beta_make(options->a + k, options->b + (n - k));
 }
 
-ev_interval ev_bayes(const double *counts, const ev_options *options) {
-  ev_beta d = posterior(counts, options);
-  double mass = ev_tail(options);
-  return ordered(lower_bound(&d, mass), upper_bound(&d, mass));
+ev_status ev_bayes(const double *counts, const ev_options *options, ev_interval *ci) {
+  ev_beta d = proportion_posterior(counts, options);
+  double mass = ev_tail(options), lo, hi;
+  if (!beta_lower_bound(&d, mass, &lo) || !beta_upper_bound(&d, mass, &hi)) return EV_NOT_CONVERGED;
+  *ci = ordered_interval(lo, hi);
+  return ev_interval_status(*ci);
 }
 
-ev_interval ev_jeffreys(const double *counts, const ev_options *options) {
+ev_status ev_jeffreys(const double *counts, const ev_options *options, ev_interval *ci) {
   ev_options jeffreys = {.level = options->level, .a = 0.5, .b = 0.5};
-  return ev_bayes(counts, &jeffreys);
+  return ev_bayes(counts, &jeffreys, ci);
 }
 
 /* ln of the density of x at t, and how it changes as mass moves below t, by the
 ** logarithm of that mass. */
-static double ln_density(const ev_beta *d, ev_point t, double ln_mass, double *by_ln_mass) {
+static double hdi_ln_density(const ev_beta *d, ev_point t, double ln_mass, double *by_ln_mass) {
   double ln_w = ev_beta_ln_logit_density(d, t);
   double by_logit = (d->a - 1) * t.y - (d->b - 1) * t.x;
   *by_ln_mass = by_logit * exp(ln_mass - ln_w);
@@ -59,93 +75,143 @@ static double ln_density(const ev_beta *d, ev_point t, double ln_mass, double *b
 /* The HDI at a level of nearly nothing, which leaves too few digits to the mass
 ** outside for its split: around the mode, where the density is flat.  What that
 ** leaves out is of the order of level^2 standard deviations. */
-static const double FLAT = 1e-6;
+static const double HDI_FLAT_LEVEL = 1e-6;
 
-static ev_interval around_mode(const ev_beta *d, double level) {
-  double rest = (d->a - 1) + (d->b - 1);
-  ev_point mode = {(d->a - 1) / rest, (d->b - 1) / rest};
+static ev_interval hdi_around_mode(const ev_beta *d, double level) {
+  double sum = (d->a - 1) + (d->b - 1);
+  ev_point mode = {(d->a - 1) / sum, (d->b - 1) / sum};
   double width = level * mode.x * mode.y / exp(ev_beta_ln_logit_density(d, mode));
   if (width / 2 > mode.y) return (ev_interval){1 - width, 1};
   double lo = fmax(0, mode.x - width / 2);
   return (ev_interval){lo, lo + width};
 }
 
-/* With n >= 1 one of the shapes exceeds 1, so the posterior is never U-shaped:
-** it has one mode.  That is an end of [0,1] when the other shape is at most 1, and the interval
-** touches that end; otherwise both ends have equal density.  What is sought is
-** the log ratio in which the mass outside splits between the two sides.  The
-** difference of the log densities rises with it, and nearly in a straight line
-** (a shape just above 1 leaves e^-100 of the mass on its side), so: Newton,
-** in a bracket. */
-ev_interval ev_hdi(const double *counts, const ev_options *options) {
-  ev_beta d = posterior(counts, options);
-  double outside = 1 - options->level;
-  if (d.a <= 1) return (ev_interval){0, upper_bound(&d, outside)};
-  if (d.b <= 1) return (ev_interval){lower_bound(&d, outside), 1};
-  if (options->level < FLAT) return around_mode(&d, options->level);
-  double least = -700, most = 700, split = 0;
+/* The search for the log ratio in which the mass outside splits between the two
+** sides: a bracket, the split, and the ends it leads to. */
+typedef struct hdi_search {
+  double outside, least, most, split;
+  double step; /* the last that Newton's method asked for */
   ev_point lo, hi;
-  bool close = false;
-  for (int i = 0;; i++) {
-    double below = outside / (1 + exp(-split)), above = outside / (1 + exp(split));
-    double ln_mass = log(below) + log(above) - log(outside), lo_slope, hi_slope;
-    lo = ev_beta_quantile(&d, (ev_point){below, 1 - below});
-    hi = ev_beta_quantile(&d, (ev_point){1 - above, above});
-    if (close || lo.x == 0 || hi.y == 0 || i == 60) break;
-    double gap = ln_density(&d, lo, ln_mass, &lo_slope) - ln_density(&d, hi, ln_mass, &hi_slope);
-    if (gap > 0) most = split;
-    if (gap < 0) least = split;
-    double next = split - gap / (lo_slope - hi_slope);
-    /* Newton squares the error: what is left after 1e-9 is under eps. */
-    close = fabs(next - split) <= 1e-9;
-    split = close || (next > least && next < most) ? next : (least + most) / 2;
-  }
-  return ordered(lo.x, hi.x);
+} hdi_search;
+
+static bool hdi_ends(const ev_beta *d, hdi_search *s, double *ln_mass) {
+  double below = s->outside / (1 + exp(-s->split)), above = s->outside / (1 + exp(s->split));
+  *ln_mass = log(below) + log(above) - log(s->outside);
+  return ev_beta_quantile(d, (ev_point){below, 1 - below}, &s->lo) &&
+         ev_beta_quantile(d, (ev_point){1 - above, above}, &s->hi);
 }
 
-ev_interval ev_cp(const double *counts, const ev_options *options) {
+/* One step of Newton's method in the bracket; true when it is the last.  Newton
+** squares the error: what is left after 1e-9 is under eps. */
+static bool hdi_step(const ev_beta *d, hdi_search *s, double ln_mass) {
+  double lo_slope, hi_slope;
+  double gap =
+      hdi_ln_density(d, s->lo, ln_mass, &lo_slope) - hdi_ln_density(d, s->hi, ln_mass, &hi_slope);
+  if (gap > 0) s->most = s->split;
+  if (gap < 0) s->least = s->split;
+  double next = s->split - gap / (lo_slope - hi_slope);
+  s->step = fabs(next - s->split);
+  bool close = s->step <= 1e-9;
+  s->split = close || (next > s->least && next < s->most) ? next : (s->least + s->most) / 2;
+  return close;
+}
+
+/* Beyond some 10^13 questions the densities' rounding keeps Newton's steps above 1e-9,
+** but below 1e-7, which moves a bound by less than it does; and a shape just above 1 puts
+** the split beyond 700, where e^-700 of the mass is outside an end that rounds to 0 or 1:
+** then the bracket closes. */
+enum { HDI_STEPS = 60 };
+
+static bool hdi_find(const ev_beta *d, hdi_search *s) {
+  double ln_mass;
+  bool close = false;
+  for (int i = 0;; i++) {
+    if (!hdi_ends(d, s, &ln_mass)) return false;
+    if (close || s->lo.x == 0 || s->hi.y == 0) return true;
+    if (i == HDI_STEPS)
+      return s->step <= 1e-7 || s->most - s->least <= 1e-9 * fmax(1, fabs(s->split));
+    close = hdi_step(d, s, ln_mass);
+  }
+}
+
+/* With n >= 1 one of the shapes exceeds 1, so the posterior is never U-shaped:
+** it has one mode.  That is an end of [0,1] when the other shape is at most 1, and the
+** interval touches that end; otherwise both ends have equal density.  The difference
+** of the log densities rises with the split, and nearly in a straight line (a shape
+** just above 1 leaves e^-100 of the mass on its side), so: Newton, in a bracket. */
+ev_status ev_hdi(const double *counts, const ev_options *options, ev_interval *ci) {
+  ev_beta d = proportion_posterior(counts, options);
+  hdi_search s = {.outside = 1 - options->level, .least = -700, .most = 700};
+  bool converged = true;
+  *ci = (ev_interval){0, 1};
+  if (d.a <= 1) {
+    converged = beta_upper_bound(&d, s.outside, &ci->hi);
+  } else if (d.b <= 1) {
+    converged = beta_lower_bound(&d, s.outside, &ci->lo);
+  } else if (options->level < HDI_FLAT_LEVEL) {
+    *ci = hdi_around_mode(&d, options->level);
+  } else {
+    converged = hdi_find(&d, &s);
+    *ci = ordered_interval(s.lo.x, s.hi.x);
+  }
+  return converged ? ev_interval_status(*ci) : EV_NOT_CONVERGED;
+}
+
+ev_status ev_cp(const double *counts, const ev_options *options, ev_interval *ci) {
   double k = counts[0], n = counts[1], mass = ev_tail(options);
-  ev_interval ci = {0, 1};
+  bool converged = true;
+  assert_proportion(counts, options);
+  *ci = (ev_interval){0, 1};
   if (k > 0) {
     ev_beta d = ev_beta_make(k, n - k + 1);
-    ci.lo = lower_bound(&d, mass);
+    converged = beta_lower_bound(&d, mass, &ci->lo);
   }
   if (k < n) {
     ev_beta d = ev_beta_make(k + 1, n - k);
-    ci.hi = upper_bound(&d, mass);
+    converged = beta_upper_bound(&d, mass, &ci->hi) && converged;
   }
-  return ci;
+  return converged ? ev_interval_status(*ci) : EV_NOT_CONVERGED;
 }
 
-/* The two-sided standard normal deviate of the level. */
-static double deviate(const ev_options *options) {
-  return gsl_cdf_ugaussian_Qinv(ev_tail(options));
-}
-
-/* The smaller root of the score equation, in the form that does not cancel:
-** exactly 0 at k = 0. */
-static double wilson_lower(double k, double n, double z) {
+/* The roots of the score equation, each in the form that does not cancel: the
+** smaller is exactly 0 at k = 0, the larger exactly 1 at k = n. */
+static double wilson_smaller(double k, double n, double z) {
   double z2 = z * z;
   return 2 * k * (k / n) / (2 * k + z2 + z * sqrt(z2 + 4 * k * ((n - k) / n)));
 }
 
-ev_interval ev_wilson(const double *counts, const ev_options *options) {
-  double k = counts[0], n = counts[1], z = deviate(options);
-  return ordered(wilson_lower(k, n, z), 1 - wilson_lower(n - k, n, z));
+static double wilson_larger(double k, double n, double z) {
+  double z2 = z * z;
+  return (2 * k + z2 + z * sqrt(z2 + 4 * k * ((n - k) / n))) / (2 * (n + z2));
 }
 
-/* estimate +- z standard errors of a proportion p over n */
-static ev_interval wald(double p, double n, double z) {
-  double half = z * sqrt(p * (1 - p) / n);
-  return (ev_interval){p - half, p + half};
+/* A bound below 1/2 is a root of its own; one above is 1 minus the mirrored
+** question's, so that exchanging right and wrong mirrors the interval exactly. */
+ev_status ev_wilson(const double *counts, const ev_options *options, ev_interval *ci) {
+  double k = counts[0], n = counts[1], z = ev_deviate(options);
+  assert_proportion(counts, options);
+  double wrong_hi = wilson_larger(n - k, n, z), right_hi = wilson_larger(k, n, z);
+  double lo = wrong_hi < 0.5 ? 1 - wrong_hi : wilson_smaller(k, n, z);
+  double hi = right_hi < 0.5 ? right_hi : 1 - wilson_smaller(n - k, n, z);
+  *ci = ordered_interval(lo, hi);
+  return ev_interval_status(*ci);
 }
 
-ev_interval ev_agresti_coull(const double *counts, const ev_options *options) {
-  double k = counts[0], n = counts[1], z = deviate(options), z2 = z * z;
-  return wald((k + z2 / 2) / (n + z2), n + z2, z);
+/* right / n +- z standard errors, from `right` and `wrong` that add up to n: 1 - p
+** is not had from p, which would leave few digits of an accuracy near 1. */
+static ev_status wald_interval(double right, double wrong, double n, double z, ev_interval *ci) {
+  *ci = ev_plus_minus(right / n, z * sqrt(right / n * (wrong / n) / n));
+  return ev_interval_status(*ci);
 }
 
-ev_interval ev_clt(const double *counts, const ev_options *options) {
+ev_status ev_agresti_coull(const double *counts, const ev_options *options, ev_interval *ci) {
+  double k = counts[0], n = counts[1], z = ev_deviate(options), z2 = z * z;
+  assert_proportion(counts, options);
+  return wald_interval(k + z2 / 2, n - k + z2 / 2, n + z2, z, ci);
+}
+
+ev_status ev_clt(const double *counts, const ev_options *options, ev_interval *ci) {
   double k = counts[0], n = counts[1];
-  return wald(k / n, n, deviate(options));
+  assert_proportion(counts, options);
+  return wald_interval(k, n - k, n, ev_deviate(options), ci);
 }

@@ -7,12 +7,12 @@
 
 #include "model.h"
 
-/* Counts: k_a, n_a, k_b, n_b.  Exchanging A and B gives exactly the negated,
-** reversed interval, the reciprocal one for odds ratios, and 1 - P. */
+/* Counts: k_a, n_a, k_b, n_b with 0 <= k <= n and n >= 1.  Exchanging A and B gives
+** exactly the negated, reversed interval, the reciprocal one for odds ratios, and
+** 1 - P. */
 ev_probability ev_prob_better; /* P(theta_A > theta_B) */
 ev_model ev_diff;              /* theta_A - theta_B */
 ev_model ev_odds_ratio;        /* odds(theta_A) / odds(theta_B) */
-ev_model ev_fisher_or;         /* Fisher's exact test, inverted; 0 and infinity at empty cells */
 ev_model ev_diff_clt;          /* for comparison */
 
 #endif

@@ -2,7 +2,7 @@
 -- sqlite3 shell, which can read files.
 --
 --   inspect log convert logs --to json --output-dir logs_json
---   sqlite3 evals.db '.read sql/schema.sql' ".parameter set @path \"'logs_json'\"" '.read sql/adapters/inspect.sql'
+--   sqlite3 -bail evals.db '.read sql/schema.sql' ".parameter set @path \"'logs_json'\"" '.read sql/adapters/inspect.sql'
 --
 -- The first line is for Inspect's usual .eval files, which are zipped; logs
 -- written with --log-format json need no converting.  @path is a log or a
@@ -10,6 +10,11 @@
 -- what results now has of it.  The same logs again change nothing; of two logs
 -- with the same model, task, sample and epoch the later is taken (so a retried
 -- eval counts once), and a later import replaces answers of an earlier one.
+--
+-- All or nothing: a sample without an id or a whole number for its epoch stops
+-- the import.  Then each such log is listed with the first of these samples, in
+-- place of the lines above; results stays as it was, and the shell ends with an
+-- error.
 --
 --   model     @model if set (do, to keep apart two runs that differ in their
 --             prompt or solver only); else eval.model
@@ -45,7 +50,12 @@
 -- A log is read whole: under SQLite's limit of a billion bytes.  Written from the
 -- source of 0.3.260, and tried on the JSON logs among its tests.
 DROP TABLE IF EXISTS temp.inspect;
+DROP TABLE IF EXISTS temp.inspect_samples;
+DROP TABLE IF EXISTS temp.inspect_refused;
 CREATE TEMP TABLE inspect(path TEXT, model TEXT, task TEXT, created TEXT, scorer TEXT, log TEXT, note TEXT);
+CREATE TEMP TABLE inspect_refused(path TEXT, reason TEXT);
+CREATE TEMP TRIGGER inspect_stops AFTER UPDATE ON inspect_refused
+BEGIN SELECT RAISE(ABORT, 'inspect.sql: nothing was imported, because of the logs listed'); END;
 
 WITH texts AS MATERIALIZED (
   SELECT name AS path, CASE WHEN name GLOB '*.json' THEN CAST(readfile(name) AS TEXT) END AS log
@@ -57,38 +67,55 @@ WITH texts AS MATERIALIZED (
   FROM texts
 ), checked AS MATERIALIZED (
   SELECT path, CASE WHEN json_valid(log) THEN log END AS log, json_valid(log) AS valid FROM mended
+), named AS MATERIALIZED (
+  SELECT path, log, valid,
+         nullif(coalesce(nullif(@model, ''), json_extract(log, '$.eval.model')), '') AS model,
+         json_extract(log, '$.eval.task') AS task, json_extract(log, '$.eval.model') IS NULL AS nameless
+  FROM checked
 )
 INSERT INTO temp.inspect(path, model, task, created, log, note)
-SELECT path,
-       coalesce(@model, json_extract(log, '$.eval.model')),
-       json_extract(log, '$.eval.task'),
-       json_extract(log, '$.eval.created'),
-       log,
+SELECT path, model, task, json_extract(log, '$.eval.created'), log,
        CASE WHEN path GLOB '*.eval' THEN 'not imported: zipped, see inspect log convert'
             WHEN NOT valid THEN 'not imported: not JSON'
-            WHEN json_type(log, '$.eval.model') IS NULL OR json_type(log, '$.eval.task') IS NULL THEN 'not imported: not a log of Inspect'
+            WHEN nameless OR task IS NULL THEN 'not imported: not a log of Inspect'
+            WHEN model IS NULL THEN 'not imported: no model''s name, set @model'
             WHEN coalesce(json_array_length(log, '$.samples'), 0) = 0 THEN 'not imported: no samples in it' END
-FROM checked;
+FROM named
+UNION ALL
+SELECT NULL, NULL, NULL, NULL, NULL, 'nothing found: no *.json in @path' WHERE NOT EXISTS (SELECT 1 FROM named);
 
 UPDATE temp.inspect SET scorer = (
-  SELECT k.key FROM json_each(log, '$.samples') AS s, json_each(s.value, '$.scores') AS k
+  SELECT k.key FROM json_each(log, '$.samples') AS s, json_each(CASE WHEN s.type = 'object' THEN s.value END, '$.scores') AS k
   ORDER BY k.key = @scorer DESC, s.id, k.id LIMIT 1)
 WHERE note IS NULL;
 
-WITH samples AS MATERIALIZED (
-  SELECT l.model, l.task, l.created, l.path, l.scorer,
-         json_extract(s.value, '$.id')             AS item,
-         json_extract(s.value, '$.epoch')          AS attempt,
-         CASE WHEN json_type(s.value, '$.error') <> 'null'
-              THEN coalesce(json_extract(s.value, '$.error.message'), 'errored')
-              WHEN json_type(s.value, '$.invalidation') <> 'null' THEN 'invalidated' END AS failure,
-         json_extract(s.value, '$.scores')         AS scores
+-- What results would get, before it gets any of it.
+CREATE TEMP TABLE inspect_samples AS
+WITH taken AS (
+  SELECT l.path, l.model, l.task, l.created, l.scorer, s.key + 1 AS sample,
+         CASE WHEN s.type = 'object' THEN s.value ELSE '{}' END  AS object
   FROM temp.inspect AS l, json_each(l.log, '$.samples') AS s
   WHERE l.note IS NULL
-), latest AS (
+)
+SELECT path, model, task, created, scorer, sample,
+       json_extract(object, '$.id')             AS item,
+       json_extract(object, '$.epoch')          AS attempt,
+       CASE WHEN json_type(object, '$.error') <> 'null'
+            THEN coalesce(json_extract(object, '$.error.message'), 'errored')
+            WHEN json_type(object, '$.invalidation') <> 'null' THEN 'invalidated' END AS failure,
+       json_extract(object, '$.scores')         AS scores
+FROM taken;
+
+INSERT INTO temp.inspect_refused
+SELECT path, 'sample ' || min(sample) || CASE WHEN item IS NULL THEN ' has no id' ELSE ' has no epoch' END
+FROM temp.inspect_samples WHERE item IS NULL OR typeof(attempt) <> 'integer' GROUP BY path;
+SELECT path, reason FROM temp.inspect_refused ORDER BY path;
+UPDATE temp.inspect_refused SET reason = reason;
+
+WITH latest AS (
   SELECT *, row_number() OVER (PARTITION BY model, task, item, attempt
                                ORDER BY julianday(created) DESC, path DESC) AS place
-  FROM samples
+  FROM temp.inspect_samples WHERE NOT EXISTS (SELECT 1 FROM temp.inspect_refused)
 ), given AS (
   SELECT l.model, l.task, l.item, l.attempt, l.failure,
          json_type(k.value, '$.value') AS type, json_extract(k.value, '$.value') AS value
@@ -115,8 +142,7 @@ FROM read WHERE true
 ON CONFLICT (model, task, item, attempt)
 DO UPDATE SET correct = excluded.correct, score = excluded.score, error = excluded.error;
 
-INSERT INTO temp.inspect(note)
-SELECT 'nothing found: no *.json in @path' WHERE NOT EXISTS (SELECT 1 FROM temp.inspect);
+-- Nothing of this if results took none of the samples there were.
 SELECT l.model, l.task, l.scorer,
        count(r.item)                    AS n,
        coalesce(sum(r.correct), 0)      AS correct,
@@ -124,5 +150,8 @@ SELECT l.model, l.task, l.scorer,
        l.path, l.note
 FROM temp.inspect AS l
 LEFT JOIN results AS r ON l.note IS NULL AND r.model = l.model AND r.task = l.task
+WHERE changes() > 0 OR NOT EXISTS (SELECT 1 FROM temp.inspect_samples)
 GROUP BY l.path ORDER BY l.path;
 DROP TABLE temp.inspect;
+DROP TABLE temp.inspect_samples;
+DROP TABLE temp.inspect_refused;

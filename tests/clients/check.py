@@ -9,7 +9,7 @@ a JSON array.  Every number in it must be the shell's to the last bit, every
 text the shell's to the last byte.  With --text it prints what the shell's list
 mode does, for clients that give no numbers.
 
-Then the first code block of README's "### HEADING" is run as it stands, with
+Then the first code block of ext/CLIENTS.md's "## HEADING" is run as it stands, with
 OLD replaced by NEW, beside an evals.db: it must print every model's interval.
 The shell itself is checked by HEADING alone.
 """
@@ -24,15 +24,15 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "tests"))
-from readme import BLOCK  # noqa: E402
+sys.path[:0] = str(ROOT / "tests"), str(ROOT / "tests/views")
+import catalogue  # noqa: E402
+from examples import BLOCK  # noqa: E402
 
 HERE = ROOT / "tests/clients"
 WORK = ROOT / "build/clients"
-HOME = WORK / "home"  # what README's reader has: evals.db, build/ and sql/
+HOME = WORK / "home"  # what a reader has: evals.db, build/ and sql/
 EXTENSION = ROOT / "build/evalci"
-SETUP = [ROOT / "sql/schema.sql", HERE / "rows.sql", ROOT / "sql/leaderboard.sql", ROOT / "sql/compare.sql"]
-QUERIES = HERE / "queries.sql"
+SETUP = [ROOT / "sql/schema.sql", HERE / "rows.sql", ROOT / "sql/leaderboard.sql", ROOT / "sql/compare.sql", catalogue.TABLE]
 RUN = {
     "sh": ["sh"],
     "python": [sys.executable],
@@ -46,10 +46,23 @@ ENVIRONMENT = {**os.environ, "LC_ALL": "C.UTF-8", "CLASSPATH": "/usr/share/java/
 LITERAL = re.compile(r"'((?:[^']|'')*)'|([^,\n]+)|(\n)")
 
 
-def statements(paths):
+def functions():
+    """A statement for each function of the catalogue, at every arity."""
+    listed, examples = catalogue.read()
+    for f in listed:
+        calls = [f.call(arity, examples) for arity in f.arities]
+        if f.kind == "t":
+            yield f"SELECT t.i, f.* FROM t, {calls[-1]} AS f;"
+        elif f.kind == "a" and f.result == "text":  # not every client gives a long text whole
+            yield f"SELECT {', '.join(f'length({call}), substr({call}, -280)' for call in calls)} FROM t;"
+        else:
+            yield f"SELECT {', '.join(calls)} FROM t;"
+
+
+def statements(*scripts):
     """Each statement on one line: isql and R take no more than one at a time."""
-    for path in paths:
-        sql = re.sub(r"('(?:[^']|'')*')|--[^\n]*", lambda m: m[1] or "", path.read_text())
+    for script in scripts:
+        sql = re.sub(r"('(?:[^']|'')*')|--[^\n]*", lambda m: m[1] or "", script)
         for piece in re.findall(r"(?:'(?:[^']|'')*'|[^';])+", sql):
             if piece.strip():
                 yield " ".join(line.strip() for line in piece.strip().splitlines())
@@ -87,18 +100,21 @@ def literals(text):
 
 
 def prepare():
-    """The files the clients get, README's home, and the shell's answers."""
+    """The files the clients get, a reader's home, and the shell's answers."""
     shutil.rmtree(HOME, ignore_errors=True)
     HOME.mkdir(parents=True)
     for target in (ROOT / "build", ROOT / "sql", WORK / "node/node_modules"):
         (HOME / target.name).symlink_to(target)
-    (WORK / "setup.sql").write_text("".join(line + "\n" for line in statements(SETUP)))
-    (WORK / "queries.sql").write_text("".join(line + "\n" for line in statements([QUERIES])))
+    asked = WORK / "queries.sql"
+    (WORK / "setup.sql").write_text("".join(line + "\n" for line in statements(*(path.read_text() for path in SETUP))))
+    asked.write_text("".join(line + "\n" for line in statements((HERE / "queries.sql").read_text(), *functions())))
+    terminated = WORK / "terminated.sql"
+    terminated.write_text(asked.read_text().replace("\n", ";\n"))
     database = HOME / "evals.db"
     shell(database, *(f".read {path}" for path in SETUP))
     quoted, listed, intervals = (
         shell(database, f".load {EXTENSION}", f".mode {mode}", ask)
-        for mode, ask in (("quote", f".read {QUERIES}"), ("list", f".read {QUERIES}"),
+        for mode, ask in (("quote", f".read {terminated}"), ("list", f".read {terminated}"),
                           ("quote", "SELECT model, ci FROM leaderboard WHERE ci IS NOT NULL")))
     return literals(quoted), listed.splitlines(), literals(intervals)
 
@@ -144,34 +160,24 @@ def compare(tally, rows, command, text):
             tally.check(f"row {line}, column {column}", same(*pair), "wanted {!r}, got {!r}".format(*pair))
 
 
-def readme(tally, intervals, heading, say):
-    text = (ROOT / "README.md").read_text()
-    section = re.search(rf"^### {re.escape(heading)}\n(.*?)(?=^#)", text, re.M | re.S)
+def documented(tally, intervals, heading, say):
+    text = (ROOT / "ext/CLIENTS.md").read_text()
+    section = re.search(rf"^## {re.escape(heading)}\n(.*?)(?=^##)", text, re.M | re.S)
     block = section and BLOCK.search(section[1])
     if not block:
-        tally.check(f'README has "### {heading}" with a code block', False)
+        tally.check(f'ext/CLIENTS.md has "## {heading}" with a code block', False)
         return
     language, body = block[1], block[2]
     for old, new in say:
         body = body.replace(old, new)
-    script = HOME / f"readme.{ENDING.get(language, language)}"
+    script = HOME / f"example.{ENDING.get(language, language)}"
     script.write_text(body)
     done = run([*RUN[language], script.name], cwd=HOME)
     # R shows a backslash doubled.
     lines = done.stdout.replace("\\\\", "\\").splitlines()
     for model, ci in intervals:
-        tally.check(f"README's example prints {model} with {ci}",
+        tally.check(f"the example prints {model} with {ci}",
                     any(model in line and ci in line for line in lines), f"it prints\n{done.stdout}{done.stderr}")
-
-
-def complete(tally):
-    """queries.sql has every function that the extension brings."""
-    names = "SELECT name FROM pragma_function_list UNION SELECT name FROM pragma_module_list"
-    ours = set(shell(":memory:", f".load {EXTENSION}", names).split()) - set(shell(":memory:", names).split())
-    asked = QUERIES.read_text()
-    tally.check("the extension brings functions", len(ours) > 20)
-    for name in sorted(ours):
-        tally.check(f"queries.sql calls {name}", re.search(rf"\b{name}\(", asked))
 
 
 def main():
@@ -187,8 +193,7 @@ def main():
         compare(tally, lines if given.text else rows, given.command, given.text)
     else:
         print(f"SQLite {rows[0][0]}")
-        complete(tally)
-    readme(tally, intervals, given.heading, given.say)
+    documented(tally, intervals, given.heading, given.say)
     print(f"{tally.passed} passed, {tally.failed} failed")
     sys.exit(tally.failed > 0)
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# README's "When a host refuses": each message provoked for real.  What a row of
+# "When a host refuses" of ext/CLIENTS.md: each message provoked for real.  What a row of
 # the table quotes must be what the host prints.  Left out: a Python without
 # extensions, an older glibc and a noexec disk, which a machine may not have.
 scratch=build/clients/refusals passed=0 failed=0
@@ -10,13 +10,13 @@ cp README.md $scratch/text.so
 # The fifth byte of an ELF file tells 32 bits from 64.
 { head -c 4 build/evalci.so; printf '\001'; tail -c +6 build/evalci.so; } >$scratch/class.so
 
-# refusal MESSAGE COMMAND...: README has the message and the command prints it.
+# refusal MESSAGE COMMAND...: the page has the message and the command prints it.
 refusal() {
   message=$1; shift
   wanted=$(printf %s "$message" | sed 's/NAME/renamed/')
-  if ! grep -qF "\`$message" README.md; then
+  if ! grep -qF "\`$message" ext/CLIENTS.md; then
     failed=$((failed + 1))
-    echo "FAILED README does not have: $message"
+    echo "FAILED ext/CLIENTS.md does not have: $message"
   elif ! "$@" 2>&1 | tee $scratch/said | grep -qF "$wanted"; then
     failed=$((failed + 1))
     echo "FAILED $*: wanted '$wanted', it says"

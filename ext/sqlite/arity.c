@@ -1,0 +1,109 @@
+/*
+** A wrong number of arguments, as an error of ours (contract 8).
+**
+** SQLite takes the function whose arity fits, and failing that one registered for
+** any: every name has such a one, of the same kind, scalar or aggregate, so that
+** OVER and FILTER lead to this message too.
+*/
+#include <string.h>
+
+#include "function.h"
+
+int evalci_arguments_of(const evalci_function *f) {
+  const char *const *names = f->kind->arguments(f);
+  int count = 0;
+  while (names[count]) count++;
+  return count;
+}
+
+int evalci_arity_of(const evalci_function *f, int options_given) {
+  int arity = evalci_arguments_of(f);
+  for (int i = 0; evalci_option_required(f->options, i) || options_given-- > 0; i++) {
+    const char *const *names = evalci_option_names(f->options, i);
+    if (!names) return -1;
+    while (*names++) arity++;
+  }
+  return arity;
+}
+
+/* name(k, n [, level [, a, b]]) */
+static void append_signature(sqlite3_str *out, const evalci_function *f) {
+  const char *const *names = f->kind->arguments(f);
+  int nested = 0;
+  sqlite3_str_appendf(out, "%s(", f->name);
+  for (int i = 0; names[i]; i++) sqlite3_str_appendf(out, i ? ", %s" : "%s", names[i]);
+  for (int i = 0; (names = evalci_option_names(f->options, i)); i++) {
+    bool required = evalci_option_required(f->options, i);
+    if (!required) sqlite3_str_appendall(out, " [");
+    for (int j = 0; names[j]; j++) sqlite3_str_appendf(out, ", %s", names[j]);
+    nested += !required;
+  }
+  while (nested-- > 0) sqlite3_str_appendchar(out, 1, ']');
+  sqlite3_str_appendchar(out, 1, ')');
+}
+
+/* Whether a function takes so many arguments. */
+static bool takes(const evalci_function *f, int argc) {
+  for (int i = 0; evalci_arity_of(f, i) >= 0; i++)
+    if (evalci_arity_of(f, i) == argc) return true;
+  return false;
+}
+
+static bool are_whole(int argc, sqlite3_value **argv) {
+  for (int i = 0; i < argc; i++) {
+    double x;
+    if (!evalci_read_number(argv[i], &x) || !(x >= 0 && x < 1e15) || x != (double)(sqlite3_int64)x)
+      return false;
+  }
+  return true;
+}
+
+/* prob_better(18, 20, 10, 20): somebody has counts and took the aggregate for its
+** twin; the first arguments are counts, and an option may follow. */
+static void append_twin(sqlite3_str *out, const evalci_function *f, int argc,
+                        sqlite3_value **argv) {
+  char *name = sqlite3_mprintf("%s_counts", f->name);
+  const evalci_function *twin = name ? evalci_function_named(name) : NULL;
+  sqlite3_free(name);
+  if (!twin || !takes(twin, argc) || !are_whole(evalci_arguments_of(twin), argv)) return;
+  sqlite3_str_appendf(out, ", or for counts %s(", twin->name);
+  for (int i = 0; i < argc; i++)
+    sqlite3_str_appendf(out, i ? ", %s" : "%s", evalci_show(argv[i]).text);
+  sqlite3_str_appendchar(out, 1, ')');
+}
+
+static void report_arity(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  const evalci_function *f = sqlite3_user_data(context);
+  sqlite3_str *out = sqlite3_str_new(NULL);
+  sqlite3_str_appendf(out, "%s: wrong number of arguments, got %d; call it as ", f->name, argc);
+  append_signature(out, f);
+  append_twin(out, f, argc, argv);
+  evalci_call call = {f->name, sqlite3_str_finish(out)};
+  evalci_report(context, &call);
+}
+
+/* Of a group without rows, where nothing is known of the arguments. */
+static void report_arity_of_group(sqlite3_context *context) {
+  const evalci_function *f = sqlite3_user_data(context);
+  sqlite3_str *out = sqlite3_str_new(NULL);
+  sqlite3_str_appendf(out, "%s: wrong number of arguments; call it as ", f->name);
+  append_signature(out, f);
+  evalci_call call = {f->name, sqlite3_str_finish(out)};
+  evalci_report(context, &call);
+}
+
+static void ignore_row(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  (void)context;
+  (void)argc;
+  (void)argv;
+}
+
+static const evalci_kind wrong_arity_of_scalar = {.scalar = report_arity};
+static const evalci_kind wrong_arity_of_aggregate = {.step = report_arity,
+                                                     .final = report_arity_of_group,
+                                                     .value = report_arity_of_group,
+                                                     .inverse = ignore_row};
+
+const evalci_kind *evalci_wrong_arity_for(const evalci_kind *kind) {
+  return kind->scalar ? &wrong_arity_of_scalar : &wrong_arity_of_aggregate;
+}

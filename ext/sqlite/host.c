@@ -1,0 +1,26 @@
+/*
+** What depends on which SQLite runs the extension.
+*/
+#include <string.h>
+
+#include "surface.h"
+
+/* Hosts can tell from 3.41 on, and the headers need not be theirs: the table of
+** routines only ever grows, and that of 3.40 ends just before this one. */
+static bool host_interrupted(void *context) {
+  if (sqlite3_libversion_number() < 3041000) return false;
+#if SQLITE_VERSION_NUMBER >= 3041000
+  return sqlite3_is_interrupted(sqlite3_context_db_handle(context));
+#elif SQLITE_VERSION_NUMBER >= 3040000 && !defined SQLITE_CORE
+  int (*is_interrupted)(sqlite3 *);
+  memcpy(&is_interrupted, sqlite3_api + 1, sizeof is_interrupted);
+  return is_interrupted(sqlite3_context_db_handle(context));
+#else
+  (void)context;
+  return false;
+#endif
+}
+
+ev_host evalci_host_of(sqlite3_context *context) {
+  return (ev_host){host_interrupted, context};
+}

@@ -1,0 +1,163 @@
+/*
+** The arguments that follow what a function is computed from, the same on every
+** row: one table of them all.  A function's row says which it takes, and the order
+** is the table's.
+*/
+#include <math.h>
+#include <string.h>
+
+#include "surface.h"
+
+static bool read_level(evalci_call *call, sqlite3_value **argv, ev_options *out) {
+  bool number = evalci_read_number(argv[0], &out->level);
+  if (number && out->level > 0 && out->level < 1) return true;
+  evalci_shown shown = evalci_show(argv[0]);
+  if (number && out->level >= 50 && out->level < 100)
+    return evalci_fail(call, "level must be strictly between 0 and 1, got %s; did you mean %.12g?",
+                       shown.text, out->level / 100);
+  return evalci_fail(call, "level must be strictly between 0 and 1, got %s; 0.95 is usual",
+                     shown.text);
+}
+
+/* How large it may be depends on the range, which is read after it. */
+static bool read_margin(evalci_call *call, sqlite3_value **argv, ev_options *out) {
+  if (evalci_read_number(argv[0], &out->margin)) return true;
+  return evalci_fail(call,
+                     "margin must be a number, got %s; -0.02 asks whether A is no more than "
+                     "two points worse",
+                     evalci_show(argv[0]).text);
+}
+
+/* Below 1e-300 a shape could underflow beside the counts; above 2^53 it would hide
+** them. */
+static bool read_shape(evalci_call *call, const char *name, sqlite3_value *value, double *shape) {
+  if (evalci_read_number(value, shape) && *shape >= 1e-300 && *shape <= 0x1p53) return true;
+  return evalci_fail(call,
+                     "prior %s must be a positive number from 1e-300 to 2^53, got %s; "
+                     "a = b = 1 is uniform, a = b = 0.5 is Jeffreys",
+                     name, evalci_show(value).text);
+}
+
+static bool read_beta(evalci_call *call, sqlite3_value **argv, ev_options *out) {
+  return read_shape(call, "a", argv[0], &out->a) && read_shape(call, "b", argv[1], &out->b);
+}
+
+static bool read_hierarchy(evalci_call *call, sqlite3_value **argv, ev_options *out) {
+  if (sqlite3_value_type(argv[0]) == SQLITE_TEXT) {
+    const char *name = (const char *)sqlite3_value_text(argv[0]);
+    if (!name) return false;
+    out->prior = strcmp(name, "icc") == 0 ? EV_PRIOR_ICC : EV_PRIOR_GAMMA;
+    if (strcmp(name, "icc") == 0 || strcmp(name, "gamma") == 0) return true;
+  }
+  return evalci_fail(call,
+                     "prior must be 'gamma' or 'icc', got %s; 'icc' lets clusters be alike, "
+                     "as tasks are",
+                     evalci_show(argv[0]).text);
+}
+
+/* 2^-500 to 2^500 leave room for products; a range must tell its scores from each
+** other. */
+static bool read_range(evalci_call *call, sqlite3_value **argv, ev_options *out) {
+  static const double most = 0x1p500;
+  if (evalci_read_number(argv[0], &out->lo) && evalci_read_number(argv[1], &out->hi) &&
+      out->lo < out->hi && fabs(out->lo) <= most && fabs(out->hi) <= most &&
+      out->hi - out->lo >= 1 / most)
+    return true;
+  return evalci_fail(
+      call, "the range of scores must be two numbers, the least and the most, got %s and %s",
+      evalci_show(argv[0]).text, evalci_show(argv[1]).text);
+}
+
+/* An option: the values it takes, with what a message calls them; and, if it is a
+** model's, how they are read and where they are kept. */
+typedef struct option {
+  unsigned flag;
+  bool required;
+  const char *names[3];
+  bool (*read)(evalci_call *call, sqlite3_value **argv, ev_options *out);
+  size_t offsets[2];
+  const char *called[2];
+} option;
+
+#define FIELD(field) offsetof(ev_options, field)
+
+static const option options_table[] = {
+    {EVALCI_LEVEL, false, {"level"}, read_level, {FIELD(level)}, {"level"}},
+    {EVALCI_MARGIN, false, {"margin"}, read_margin, {FIELD(margin)}, {"margin"}},
+    {EVALCI_BETA, false, {"a", "b"}, read_beta, {FIELD(a), FIELD(b)}, {"prior a", "prior b"}},
+    {EVALCI_HIERARCHY, false, {"prior"}, read_hierarchy, {FIELD(prior)}, {"prior"}},
+    {EVALCI_RANGE, false, {"lo", "hi"}, read_range, {FIELD(lo), FIELD(hi)}, {"lo", "hi"}},
+    {EVALCI_DIGITS, false, {"digits"}, NULL, {0}, {NULL}},
+    {EVALCI_UNIT, false, {"unit"}, NULL, {0}, {NULL}},
+    {EVALCI_POINT, false, {"point"}, NULL, {0}, {NULL}},
+    {EVALCI_WIDTH, false, {"width"}, NULL, {0}, {NULL}},
+};
+enum { OPTIONS = sizeof options_table / sizeof *options_table };
+
+/* Option `which` of a set; NULL when it has no more. */
+static const option *option_of(unsigned options, int which) {
+  for (int i = 0; i < OPTIONS; i++)
+    if (options & options_table[i].flag && which-- == 0) return &options_table[i];
+  return NULL;
+}
+
+const char *const *evalci_option_names(unsigned options, int which) {
+  const option *o = option_of(options, which);
+  return o ? o->names : NULL;
+}
+
+bool evalci_option_required(unsigned options, int which) {
+  const option *o = option_of(options, which);
+  return o && o->required;
+}
+
+bool evalci_read_options(evalci_call *call, unsigned options, int argc, sqlite3_value **argv,
+                         ev_options *out) {
+  *out = (ev_options){.level = 0.95, .a = 1, .b = 1, .lo = 0, .hi = 1};
+  for (int i = 0; argc > 0; i++) {
+    const option *o = option_of(options, i);
+    if (!o->read(call, argv, out)) return false;
+    int values = o->names[1] ? 2 : 1;
+    argc -= values;
+    argv += values;
+  }
+  double widest = out->hi - out->lo;
+  if (fabs(out->margin) <= widest) return true;
+  return evalci_fail(call,
+                     "margin must be between %.15g and %.15g, got %.15g; "
+                     "it is a difference of means",
+                     -widest, widest, out->margin);
+}
+
+static double number_at(const ev_options *options, size_t offset) {
+  double number;
+  memcpy(&number, (const char *)options + offset, sizeof number);
+  return number;
+}
+
+/* Whether value `which` of an option is the same in both. */
+static bool same_option(const option *o, int which, const ev_options *x, const ev_options *y) {
+  if (o->flag == EVALCI_HIERARCHY) return x->prior == y->prior;
+  return number_at(x, o->offsets[which]) == number_at(y, o->offsets[which]);
+}
+
+bool evalci_same_options(evalci_call *call, unsigned options, int argc, sqlite3_value **argv,
+                         bool first, ev_options *kept) {
+  /* The level again, as a constant is: nothing to check. */
+  if (!first && argc == 1 && (options & EVALCI_LEVEL) &&
+      sqlite3_value_type(argv[0]) == SQLITE_FLOAT && sqlite3_value_double(argv[0]) == kept->level)
+    return true;
+  ev_options here;
+  if (!evalci_read_options(call, options, argc, argv, &here)) return false;
+  if (first) *kept = here;
+  for (int i = 0; argc > 0; i++) {
+    const option *o = option_of(options, i);
+    for (int j = 0; o->names[j]; j++, argc--, argv++)
+      if (!same_option(o, j, &here, kept))
+        return evalci_fail(call,
+                           "%s must be the same on every row of a group, got %s after another; "
+                           "group by it, or pass a constant",
+                           o->called[j], evalci_show(argv[0]).text);
+  }
+  return true;
+}

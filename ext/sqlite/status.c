@@ -1,0 +1,35 @@
+/*
+** What a model could not compute, as an error (contract 9): never NULL, never a
+** guess.
+*/
+#include <math.h>
+
+#include "surface.h"
+
+bool evalci_check_status(sqlite3_context *context, const char *name, ev_status status) {
+  evalci_call call = {name, NULL};
+  switch (status) {
+  case EV_OK:
+    return true;
+  case EV_NO_MEMORY:
+    break; /* no message: that is how a call says so */
+  case EV_INTERRUPTED:
+    sqlite3_result_error_code(context, SQLITE_INTERRUPT);
+    return false;
+  case EV_TOO_LARGE:
+    evalci_fail(&call, "these clusters hold more questions than double precision can weigh; "
+                       "pass fewer, or scale k and n down");
+    break;
+  case EV_NOT_CONVERGED:
+    evalci_fail(&call, "the computation did not converge on these data; please report them");
+    break;
+  }
+  evalci_report(context, &call);
+  return false;
+}
+
+void evalci_result_probability(sqlite3_context *context, const char *name, ev_status status,
+                               double p) {
+  if (status == EV_OK && isnan(p)) status = EV_NOT_CONVERGED;
+  if (evalci_check_status(context, name, status)) sqlite3_result_double(context, p);
+}

@@ -1,0 +1,40 @@
+/*
+** Chebyshev series on [-1,1]: made from values, and summed by Clenshaw's
+** recurrence.  Used within ext/stats.
+*/
+#ifndef EV_CHEBYSHEV_H
+#define EV_CHEBYSHEV_H
+
+/* How many points one series is summed at, side by side: each only waits for
+** itself, so that they take little more time than one. */
+enum { EV_CHEBYSHEV_POINTS = 16 };
+
+/* The series of `degree` through values at the extrema cos(pi i / degree), i from 0
+** to degree.  cosine[i] is cos(pi i / half_period), and half_period a multiple of
+** degree. */
+void ev_chebyshev_from_extrema(int degree, const double *values, const double *cosine,
+                               int half_period, double *series);
+
+/* The series of `terms` through values at the roots cos(pi (i + 1/2) / terms), i from
+** 0 to terms - 1. */
+void ev_chebyshev_from_roots(int terms, const double *roots, const double *values, double *series);
+
+/* A series of `degree` at up to EV_CHEBYSHEV_POINTS points x; `out` may be x. */
+void ev_chebyshev_at(const double *series, int degree, int count, const double *x, double *out);
+
+/* `count` series of as many terms, each at its own point: 1 or 2 of them, and always
+** inlined, so that the loop over them is unrolled.  This recurrence adds in another
+** order than ev_chebyshev_at(): the last digits of the models rest on both. */
+static inline void ev_chebyshev_each(int count, const double *const *series, int terms,
+                                     const double *x, double *out) {
+  double b0[2] = {0}, b1[2] = {0};
+  for (int k = terms - 1; k > 0; k--)
+    for (int i = 0; i < count; i++) {
+      double b2 = b1[i];
+      b1[i] = b0[i];
+      b0[i] = 2 * x[i] * b1[i] - b2 + series[i][k];
+    }
+  for (int i = 0; i < count; i++) out[i] = x[i] * b0[i] - b1[i] + series[i][0];
+}
+
+#endif

@@ -1,0 +1,5 @@
+-- What the functions of catalogue.txt are called over: the answers of two models, with
+-- what CSV imports make of numbers, and NULLs.
+CREATE TABLE t(i INTEGER PRIMARY KEY, y, a, b, passage TEXT, k, n);
+INSERT INTO t VALUES (1, 1, 1, 0, 'first', 3, 4), (2, '0', 0, 0, 'first', 0, 2), (3, 1.0, 1, 1, 'second', 5, 5),
+  (4, NULL, 1, NULL, 'third', NULL, 1), (5, 0, 0, 1, 'a passage with a name of some length', 1, 7);

@@ -1,0 +1,16 @@
+#!/bin/sh
+# All of ext/ compiles as one translation unit, loadable and built in: no name that is
+# private to a file means something else in another.
+unit=build/one_unit.c passed=0 failed=0
+for file in ext/*/*.c; do echo "#include \"../$file\""; done >$unit
+
+for core in "" -DSQLITE_CORE; do
+  if said=$(${CC:-cc} -std=c11 -D_DEFAULT_SOURCE -Wall -Wextra -Wpedantic $core -Werror -fsyntax-only $unit 2>&1); then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    printf '%s\n' "$said" | grep -E 'error|declared here|definition of' | head -40
+  fi
+done
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,311 @@
+#!/usr/bin/python3
+"""Speed as ratios to peers measured in the same run: make bench.
+
+Every pair is timed alternately, several rounds; the ratio is of the two best
+times, and the spread is the range of the rounds' own ratios.  The page is
+printed as it grows, and written to benchmark.md beside this file.
+"""
+import csv
+import pathlib
+import platform
+import re
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+try:
+    import numpy as np
+    import pandas
+    import scipy
+    from scipy import integrate, optimize, stats
+    from statsmodels.stats import proportion
+
+    import samplers
+    sqlite3.Connection.enable_load_extension
+except (ImportError, AttributeError) as e:
+    sys.exit(f"bench.py: {e}; it needs Debian's /usr/bin/python3 with scipy, statsmodels and pandas (make bench installs them)")
+
+HERE = pathlib.Path(__file__).resolve().parent
+SIZES = (100_000, 1_000_000, 10_000_000)
+CLUSTERS = 100_000
+ROUNDS = 5
+REFERENCE_LEVEL = "0.95"
+INTRO = """\
+# How fast is it?
+
+`make bench` writes this page: each of ours and its peer in turn, in the same run. A ratio is of the best times, its spread
+the range of the rounds, and 1/140 means 140 times as fast.
+"""
+# What the ratios to the paper's sampler are held to.
+AIMS = {"`clustered_ci_counts`, 15 of 4": 1 / 100, "`clustered_ci_counts`, 1,000 of 20": 1 / 1000,
+        "N = 20": 1 / 5, "N = 5,000": 1 / 5}
+lines = []
+
+
+def progress(what):
+    print(f"\r{what} ...".ljust(100) + "\r", end="", file=sys.stderr, flush=True)
+
+
+def say(line=""):
+    progress("")
+    print(line, flush=True)
+    lines.append(line)
+
+
+def table(title, *columns):
+    say()
+    say(f"**{title}**")
+    say()
+    say("| " + " | ".join(columns) + " |")
+    say("|" + "---|" * len(columns))
+
+
+def seconds(run):
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
+
+
+def measure(name, ours, peer, ours_calls=1, peer_calls=1):
+    """Microseconds a call, of ours and of the peer, their ratio and its spread, as shown; and the ratio."""
+    progress(name)
+    times = [(seconds(ours) / ours_calls, seconds(peer) / peer_calls) for _ in range(ROUNDS)]
+    best, best_peer = min(t[0] for t in times), min(t[1] for t in times)
+    rounds = sorted(a / b for a, b in times)
+    spread = f"{ratio(rounds[0])} to {ratio(rounds[-1])}"
+    return (f"{best * 1e6:,.1f}", f"{best_peer * 1e6:,.1f}", ratio(best / best_peer), spread), best / best_peer
+
+
+def ratio(r):
+    """0.93, or 1/140 where that reads better."""
+    return f"{r:.2f}" if r > 0.5 else f"1/{1 / r:.1f}" if r > 0.05 else f"1/{1 / r:,.0f}"
+
+
+def compare(name, peer_name, *measured):
+    say("| " + " | ".join((name, peer_name, *measure(name, *measured)[0])) + " |")
+
+
+COLUMNS = "ours", "peer", "ours, µs", "peer, µs", "ratio", "spread"
+
+
+def fill(query):
+    """Results of a model in three sizes, results in clusters, counts, a matrix of 20 models."""
+    for size in SIZES:
+        progress(f"filling a table of {size:,} rows")
+        query(f"CREATE TABLE t{size}(model TEXT, correct INTEGER)")
+        query(f"""WITH r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < {size})
+                  INSERT INTO t{size} SELECT 'model ' || (i % 10), (i * 31 % 97) % 3 > 0 FROM r""")
+    progress("filling a table of clusters")
+    query("CREATE TABLE clusters(cluster INTEGER, y INTEGER)")
+    query(f"INSERT INTO clusters SELECT rowid * 7919 % {CLUSTERS}, correct FROM t{SIZES[-1]}")
+    query("CREATE TABLE counts(k, n)")
+    query("""WITH r(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM r WHERE i < 19999)
+             INSERT INTO counts SELECT i * 7919 % (n + 1), n
+             FROM (SELECT i, (10 + i % 200) AS n FROM r)""")
+    query("CREATE TABLE results(model INTEGER, question INTEGER, correct INTEGER, PRIMARY KEY(question, model))")
+    rng = np.random.default_rng(1)
+    ability, hardness = rng.normal(0.5, 0.5, 20), rng.normal(0, 1, 1000)
+    right = ability[:, None] - hardness + rng.normal(0, 1, (20, 1000)) > 0
+    query.many("INSERT INTO results VALUES (?, ?, ?)",
+               ((m, q, int(right[m, q])) for m in range(20) for q in range(1000)))
+
+
+def rows(query):
+    table("Rows: against SQLite's own aggregates over the same table", *COLUMNS)
+    for size in SIZES:
+        for call in ("bayes_ci(correct)", "bayes_ci(correct, 0.9)", "paired_diff_ci(correct, correct)"):
+            compare(f"`{call}`, {size:,} rows", "`sum(correct)`", lambda: query(f"SELECT {call} FROM t{size}"),
+                    lambda: query(f"SELECT sum(correct) FROM t{size}"))
+    compare(f"`clustered_ci(y, cluster)`, {SIZES[-1]:,} rows in {CLUSTERS:,} clusters", "`GROUP BY cluster`, sum and count",
+            lambda: query("SELECT clustered_ci(y, cluster) FROM clusters"),
+            lambda: query("SELECT count(*) FROM (SELECT cluster, sum(y), count(*) FROM clusters GROUP BY cluster)"))
+
+
+def hdi(k, n):
+    posterior = stats.beta(k + 1, n - k + 1)
+    return optimize.minimize_scalar(lambda p: posterior.ppf(p + 0.95) - posterior.ppf(p), bounds=(0, 0.05), method="bounded")
+
+
+def better(a, n, b, m):
+    return integrate.quad(lambda x: stats.beta.pdf(x, a + 1, n - a + 1) * stats.beta.cdf(x, b + 1, m - b + 1), 0, 1)
+
+
+def f1(tp, fp, fn):
+    return 2 / (1 + 1 / stats.beta.ppf([0.025, 0.975], tp + 1, fp + fn + 2))
+
+
+def intervals(query):
+    table("One interval from counts: against scipy and statsmodels", *COLUMNS)
+    pairs = [(int(k), int(n)) for k, n in query("SELECT k, n FROM counts LIMIT 40")]
+    for call, peer_name, peer in (
+        ("bayes_ci_counts(k, n)", "scipy `beta(...).interval(0.95)`", lambda k, n: stats.beta(k + 1, n - k + 1).interval(0.95)),
+        ("bayes_ci_counts(k, n, 0.95, 0.5, 0.5)", "statsmodels Jeffreys", lambda k, n: proportion.proportion_confint(k, n, method="jeffreys")),
+        ("hdi_ci_counts(k, n)", "scipy `minimize_scalar`", hdi),
+        ("wilson_ci_counts(k, n)", "statsmodels Wilson", lambda k, n: proportion.proportion_confint(k, n, method="wilson")),
+        ("wilson_ci_counts(k, n)", "scipy `binomtest` Wilson", lambda k, n: stats.binomtest(k, n).proportion_ci(0.95, "wilson")),
+        ("cp_ci_counts(k, n)", "statsmodels `beta`", lambda k, n: proportion.proportion_confint(k, n, method="beta")),
+        ("cp_ci_counts(k, n)", "scipy `binomtest` exact", lambda k, n: stats.binomtest(k, n).proportion_ci(0.95)),
+        ("clt_ci_counts(k, n)", "statsmodels normal", lambda k, n: proportion.proportion_confint(k, n)),
+        ("prob_better_counts(k, n, 20, 30)", "scipy `quad`", lambda k, n: better(k, n, 20, 30)),
+        ("diff_clt_ci_counts(k, n, 20, 30)", "statsmodels, Wald",
+         lambda k, n: proportion.confint_proportions_2indep(k, n, 20, 30, method="wald")),
+        ("fisher_or_ci_counts(k, n, 20, 30)", "scipy `odds_ratio`, conditional",
+         lambda k, n: stats.contingency.odds_ratio([[k, n - k], [20, 10]]).confidence_interval()),
+        ("f1_ci_counts(k, n, 5)", "scipy `beta.ppf`", lambda k, n: f1(k, n, 5)),
+    ):
+        few = 2000 if "better" in call or "fisher" in call else 20000
+        compare(f"`{call}`", peer_name, lambda: query(f"SELECT max({call}) FROM (SELECT * FROM counts LIMIT {few})"),
+                lambda: [peer(k, n) for k, n in pairs], few, len(pairs))
+    for call in ("diff_ci_counts(k, n, 20, 30)", "odds_ratio_ci_counts(k, n, 20, 30)"):
+        best = min(seconds(lambda: query(f"SELECT max({call}) FROM (SELECT * FROM counts LIMIT 500)")) for _ in range(3))
+        say(f"| `{call}` | none that does not sample | {best / 500 * 1e6:,.1f} | | | |")
+
+
+def references(name):
+    with open(HERE.parent / "numeric/reference" / name) as file:
+        return [r for r in csv.reader(file) if REFERENCE_LEVEL in r]
+
+
+def errors(ours, sampled, exact):
+    """The worse bound's, of ours, and root mean square of the sampler's."""
+    ours, exact = np.array(ours), np.array(exact)
+    return f"{abs(ours - exact).max():.0e}", f"{np.sqrt(((np.array(sampled) - exact) ** 2).mean(axis=0)).max():.0e}"
+
+
+def against_sampler(query, name, sql, sampler, exact):
+    sampled = []
+    times, exactly = measure(name, lambda: query(sql), lambda: sampled.append(sampler()[:2]))
+    aim = next((aim for case, aim in AIMS.items() if name.endswith(case)), None)
+    wished = "" if aim is None else f"1/{1 / aim:,.0f}, {'met' if exactly <= aim else 'missed'}"
+    lo, hi = map(float, query(sql)[0][0].strip("[]").split(","))
+    say("| " + " | ".join((name, *times, wished, *errors([lo, hi], sampled, exact))) + " |")
+
+
+def models(query):
+    """Against the paper's importance samplers, on data whose exact interval is in tests/numeric/reference."""
+    table("The paper's models: against its importance sampler with 10,000 points, and both against the exact value",
+          "ours", "ours, µs", "sampler, µs", "ratio", "spread", "aim", "our error", "sampler's error")
+    rng = np.random.default_rng(2)
+    query("CREATE TABLE tasks(k, n)")
+    wanted = {(4, 16): "4 of 2 to 5", (15, 60): "15 of 4", (20, 100): "20 of 5", (60, 300): "60 of 5", (1000, 20000): "1,000 of 20"}
+    for row in references("clustered.csv"):
+        clusters = [(int(k), int(n)) for k, n, times in re.findall(r"(\d+)/(\d+)(?:x(\d+))?", row[-1]) for _ in range(int(times or 1))]
+        shape = wanted.pop((len(clusters), sum(n for k, n in clusters)), None) if row[0] == "clustered" else None
+        if not shape:
+            continue
+        query("DELETE FROM tasks")
+        query.many("INSERT INTO tasks VALUES (?, ?)", clusters)
+        k, n = np.array(clusters).T
+        against_sampler(query, f"`clustered_ci_counts`, {shape}", "SELECT clustered_ci_counts(k, n) FROM tasks",
+                        lambda: samplers.clustered(rng, k, n), [float(row[2]), float(row[3])])
+    known = {tuple(map(int, r[1:5])): r for r in references("paired.csv") if r[0] == "paired_diff"}
+    for cells in ((3, 7, 8, 2), (5, 5, 5, 5), (12, 6, 0, 2), (53, 16, 8, 9), (700, 120, 80, 100), (3000, 700, 500, 800)):
+        against_sampler(query, f"`paired_diff_ci_counts{cells}`, N = {sum(cells):,}", f"SELECT paired_diff_ci_counts{cells}",
+                        lambda: samplers.paired(rng, cells), list(map(float, known[cells][6:8])))
+
+
+def pandas_route(path):
+    """Read the table out, count and compute in Python."""
+    with sqlite3.connect(path) as db:
+        frame = pandas.read_sql("SELECT model, correct FROM t", db)
+    counts = frame.groupby("model")["correct"].agg(["sum", "count"])
+    k, n = counts["sum"], counts["count"]
+    return pandas.DataFrame({"lo": stats.beta.ppf(0.025, k + 1, n - k + 1), "hi": stats.beta.ppf(0.975, k + 1, n - k + 1)})
+
+
+# One query, or the pandas route, in a process that has nothing else to remember.
+ONE_QUERY = """
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.enable_load_extension(True)
+db.load_extension(sys.argv[2].rsplit(".", 1)[0])
+db.execute(sys.argv[3]).fetchall()
+print(open("/proc/self/status").read().split("VmHWM:")[1].split()[0])
+"""
+READ_OUT = """
+import sqlite3, sys
+import pandas
+frame = pandas.read_sql(sys.argv[3], sqlite3.connect(sys.argv[1]))
+print(open("/proc/self/status").read().split("VmHWM:")[1].split()[0])
+"""
+
+
+def peak_memory(script, *arguments):
+    """The most it held, in MiB: not getrusage's, which counts this process before the child was its own."""
+    done = subprocess.run([sys.executable, "-c", script, *arguments], check=True, capture_output=True, text=True)
+    return int(done.stdout) / 1024
+
+
+BY_MODEL = "SELECT model, bayes_ci(correct) FROM t GROUP BY model"
+
+
+def routes(query, extension):
+    rows_of = SIZES[1]
+    with tempfile.TemporaryDirectory() as scratch:
+        path = f"{scratch}/bench.db"
+        progress("copying tables to disk")
+        query(f"ATTACH '{path}' AS disk")
+        query(f"CREATE TABLE disk.t AS SELECT * FROM t{rows_of}")
+        query("CREATE TABLE disk.clusters AS SELECT * FROM clusters")
+        query.db.commit()
+        query("DETACH disk")
+        table(f"The way round: a database of {rows_of:,} rows of ten models, read into pandas and computed in scipy", *COLUMNS)
+        compare(f"`{BY_MODEL}`", "pandas, scipy", lambda: Query(extension, path)(BY_MODEL), lambda: pandas_route(path))
+        table("Memory: the most a process held, beyond what it takes to open the database", "what", "MiB")
+        for name, script, sql in (
+                (f"`sum(correct)`, {rows_of:,} rows", ONE_QUERY, "SELECT sum(correct) FROM t"),
+                (f"`bayes_ci(correct)`, {rows_of:,} rows", ONE_QUERY, "SELECT bayes_ci(correct) FROM t"),
+                (f"`clustered_ci(y, cluster)`, {SIZES[-1]:,} rows in {CLUSTERS:,} clusters", ONE_QUERY,
+                 "SELECT clustered_ci(y, cluster) FROM clusters"),
+                ("`GROUP BY cluster`, sum and count, of the same", ONE_QUERY,
+                 "SELECT count(*) FROM (SELECT cluster, sum(y), count(*) FROM clusters GROUP BY cluster)"),
+                (f"pandas, {rows_of:,} rows read out", READ_OUT, "SELECT model, correct FROM t")):
+            progress(name)
+            idle = peak_memory(script, path, extension, "SELECT 1")
+            say(f"| {name} | {peak_memory(script, path, extension, sql) - idle:.1f} |")
+
+
+def matrix(query):
+    best = min(seconds(lambda: query("""
+        SELECT a.model, b.model, paired_diff_ci(a.correct, b.correct)
+        FROM results AS a JOIN results AS b USING (question)
+        WHERE a.model < b.model GROUP BY a.model, b.model""")) for _ in range(3))
+    say()
+    say(f"All 190 pairs of 20 models over 1,000 questions, `paired_diff_ci` with the self-join: {best:.2f} s.")
+
+
+class Query:
+    def __init__(self, extension, path=":memory:"):
+        self.db = sqlite3.connect(path)
+        self.db.enable_load_extension(True)
+        self.db.load_extension(extension.rsplit(".", 1)[0])
+
+    def __call__(self, sql):
+        return self.db.execute(sql).fetchall()
+
+    def many(self, sql, values):
+        self.db.executemany(sql, values)
+
+
+def processor():
+    names = re.findall(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text())
+    return f"{len(names)} x {names[0]}" if names else platform.processor()
+
+
+def main(extension):
+    query = Query(extension)
+    say(INTRO)
+    say(f"Measured on {processor()}, SQLite {sqlite3.sqlite_version}, scipy {scipy.__version__}, by `make bench`.")
+    fill(query)
+    rows(query)
+    intervals(query)
+    models(query)
+    matrix(query)
+    routes(query, extension)
+    (HERE / "benchmark.md").write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,425 @@
+/*
+** Identities of the models of two proportions and of clusters, and of the engine that
+** both stand on, which need no reference.
+*/
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <gsl/gsl_errno.h>
+
+#include "../../ext/stats/clustered.h"
+#include "../../ext/stats/fisher.h"
+#include "../../ext/stats/marginal.h"
+#include "../../ext/stats/paired.h"
+#include "../../ext/stats/proportion.h"
+#include "../../ext/stats/rising.h"
+#include "../../ext/stats/unpaired.h"
+#include "../check.h"
+
+/* A model's answer, or one that fails every comparison. */
+static ev_interval interval(ev_model *model, const double *counts, const ev_options *options) {
+  ev_interval ci;
+  return model(counts, options, &ci) == EV_OK ? ci : (ev_interval){NAN, NAN};
+}
+
+static double chance(ev_probability *probability, const double *counts) {
+  double p;
+  ev_status status = probability(counts, &(ev_options){.level = 0.95, .a = 1, .b = 1}, &p);
+  return status == EV_OK ? p : NAN;
+}
+
+static const double unpaired_counts[][4] = {
+    {18, 20, 12, 20}, {0, 1, 1, 1},   {5, 7, 3, 1000}, {999, 1000, 998, 1000},
+    {3, 9, 3, 9},     {0, 30, 0, 40}, {1, 2, 2, 2},    {4, 10, 6, 10},
+};
+static const double paired_counts[][4] = {
+    {12, 6, 0, 2}, {53, 16, 8, 9}, {3, 1, 2, 0}, {0, 4, 4, 0}, {40, 0, 0, 7}, {700, 120, 80, 100},
+};
+
+static void exchanging_mirrors(ev_model *model, ev_probability *probability, const double *a,
+                               const double *b) {
+  ev_options options = {.level = 0.9, .a = 1, .b = 1};
+  ev_interval x = interval(model, a, &options), y = interval(model, b, &options);
+  check(x.lo == -y.hi && x.hi == -y.lo, "exchanging A and B mirrors the interval", x.lo, -y.hi);
+  /* A P below 2^-10 keeps more digits than 1 minus its complement has. */
+  double p = chance(probability, a), q = chance(probability, b), greater = fmax(p, q),
+         less = fmin(p, q);
+  check(greater == 1 - less, "exchanging A and B gives 1 - P", greater, 1 - less);
+  check(less == 1 - greater || less < 0x1p-10, "and back", less, 1 - greater);
+}
+
+static void exchanges(void) {
+  for (size_t i = 0; i < sizeof unpaired_counts / sizeof *unpaired_counts; i++) {
+    const double *c = unpaired_counts[i];
+    double swapped[] = {c[2], c[3], c[0], c[1]};
+    exchanging_mirrors(ev_diff, ev_prob_better, c, swapped);
+  }
+  for (size_t i = 0; i < sizeof paired_counts / sizeof *paired_counts; i++) {
+    const double *c = paired_counts[i];
+    double swapped[] = {c[0], c[2], c[1], c[3]};
+    exchanging_mirrors(ev_paired_diff, ev_paired_prob_better, c, swapped);
+  }
+}
+
+/* Right for wrong turns the sign of a difference, and so does A for B: both leave
+** it.  The two calls meet other thetas, from the other ends of [0,1]. */
+static void wrong_for_right_changes_nothing_of_pairs(void) {
+  for (size_t i = 0; i < sizeof paired_counts / sizeof *paired_counts; i++) {
+    const double *c = paired_counts[i];
+    double mirror[] = {c[3], c[1], c[2], c[0]};
+    ev_options options = {.level = 0.9, .a = 1, .b = 1};
+    ev_interval x = interval(ev_paired_diff, c, &options),
+                y = interval(ev_paired_diff, mirror, &options);
+    double p = chance(ev_paired_prob_better, c), q = chance(ev_paired_prob_better, mirror);
+    check(fabs(x.lo - y.lo) < 1e-8, "wrong for right", x.lo, y.lo);
+    check(fabs(x.hi - y.hi) < 1e-8, "wrong for right", x.hi, y.hi);
+    check(fabs(p - q) < 1e-8, "wrong for right, P", p, q);
+  }
+}
+
+/* P(A > B) of two beta posteriors with integer parameters is a finite sum:
+** sum over i <= k_a of B(b.a+i, a.b+b.b) / ((a.b+i) B(1+i, a.b) B(b.a, b.b)). */
+static void prob_better_is_the_finite_sum(void) {
+  for (size_t i = 0; i < sizeof unpaired_counts / sizeof *unpaired_counts; i++) {
+    const double *c = unpaired_counts[i];
+    double a1 = c[0] + 1, b1 = c[1] - c[0] + 1, a2 = c[2] + 1, b2 = c[3] - c[2] + 1, sum = 0;
+    for (double j = 0; j < a1; j++)
+      sum += exp(lgamma(a2 + j) + lgamma(b1 + b2) - lgamma(a2 + j + b1 + b2) - log(b1 + j) -
+                 (lgamma(1 + j) + lgamma(b1) - lgamma(1 + j + b1)) -
+                 (lgamma(a2) + lgamma(b2) - lgamma(a2 + b2)));
+    /* The sum is P(B < A) with A's success counts running: of independent form. */
+    check(fabs(chance(ev_prob_better, c) - sum) < 1e-11, "P as a finite sum",
+          chance(ev_prob_better, c), sum);
+  }
+}
+
+static void close_to(ev_interval got, double lo, double hi, double bar, const char *what) {
+  check(fabs(got.lo - lo) <= bar * lo, what, got.lo, lo);
+  check(fabs(got.hi - hi) <= bar * hi, what, got.hi, hi);
+}
+
+/* Of so many questions that three right answers fall to A or B like coins, the
+** odds ratio is the odds of Clopper and Pearson's share.  The counts add up to more
+** than a double holds. */
+static void fisher_keeps_small_cells_of_large_tables(void) {
+  static const double sizes[] = {0x1p50, 0x1p52, 0x1p52 + 1, 0x1p53 - 1, 0x1p53};
+  ev_options options = {.level = 0.95, .a = 1, .b = 1};
+  ev_interval share = interval(ev_cp, (double[]){1, 3}, &options);
+  double lo = share.lo / (1 - share.lo), hi = share.hi / (1 - share.hi);
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    double n = sizes[i];
+    close_to(interval(ev_fisher_or, (double[]){1, n, 2, n}, &options), lo, hi, 1e-12,
+             "one of three");
+    close_to(interval(ev_fisher_or, (double[]){2, n, 1, n}, &options), 1 / hi, 1 / lo, 1e-12,
+             "exchanged");
+    close_to(interval(ev_fisher_or, (double[]){n - 1, n, n - 2, n}, &options), 1 / hi, 1 / lo,
+             1e-12, "wrong for right");
+  }
+}
+
+/* A tail by the integral is the sum's: nearly so already where X varies by 42, and far out,
+** where the second Euler-Maclaurin correction, 2e-6 of the tail, takes the third derivative
+** for the cube of the slope. */
+static void fisher_integral_is_the_sum(void) {
+  const double cells[] = {3000, 4000, 3500, 3800}, many[] = {3e7, 4e7, 3.5e7, 3.8e7};
+  for (double ln_psi = -0.42; ln_psi < -0.37; ln_psi += 0.01) {
+    double sum = ev_fisher_ln_tail(cells, ln_psi, 1e-15, false);
+    double integral = ev_fisher_ln_tail(cells, ln_psi, 1e-15, true);
+    check(fabs(integral - sum) < 3e-7, "ln of Fisher's tail", integral, sum);
+  }
+  for (double ln_psi = -0.2073; ln_psi < -0.2035; ln_psi += 0.0005) {
+    double sum = ev_fisher_ln_tail(many, ln_psi, 1e-15, false);
+    double integral = ev_fisher_ln_tail(many, ln_psi, 1e-15, true);
+    check(fabs(integral - sum) < 1e-11, "ln of Fisher's tail", integral, sum);
+  }
+}
+
+/* Of very many questions the posterior of a difference is as normal as the CLT has
+** it, also where the models nearly always, or nearly never, agree. */
+static void many_pairs_are_normal(void) {
+  static const double counts[][4] = {
+      {0, 71678145, 14626960, 1},
+      {72, 14073006, 47143728, 18},
+      {724, 14350255631, 310249320, 14},
+      {1e8, 3e7, 4e6, 2e8},
+      {9e11, 2e11, 8e11, 2e12},
+      {1e11, 4e4, 7e4, 3e11},
+      {23, 11240360144615, 204170129047276, 469487},
+  };
+  ev_options options = {.level = 0.95, .a = 1, .b = 1};
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+    ev_interval ci = interval(ev_paired_diff, counts[i], &options);
+    ev_interval clt = interval(ev_paired_diff_clt, counts[i], &options);
+    double bar = 0.001 * (clt.hi - clt.lo);
+    check(fabs(ci.lo - clt.lo) < bar, "many pairs", ci.lo, clt.lo);
+    check(fabs(ci.hi - clt.hi) < bar, "many pairs", ci.hi, clt.hi);
+  }
+}
+
+/*
+** The engine on densities of the test's own
+*/
+static double ln_normal(double z, void *context) {
+  (void)context;
+  return -z * z / 2;
+}
+
+static double ln_no_number(double z, void *context) {
+  (void)context;
+  return z > 1 ? NAN : -z * z / 2;
+}
+
+static double ln_nothing(double z, void *context) {
+  (void)z;
+  (void)context;
+  return -HUGE_VAL;
+}
+
+/* Smooth, with so many waves that it takes most of the panels there are. */
+static double ln_wavy(double z, void *context) {
+  (void)context;
+  return -z * z / 2 + 0.5 * sin(64 * z);
+}
+
+/* Rough, and cut off by cliffs at -5 and 5, at which a search for the ends turns back and
+** forth. */
+static double ln_cliffs(double z, void *context) {
+  (void)context;
+  return fabs(z) < 5 ? -z * z / 8 + 0.5 * fabs(sin(100 * z)) : -1e6 - fabs(z);
+}
+
+/* More corners than there are panels. */
+static double ln_rough(double z, void *context) {
+  (void)context;
+  return -z * z / 2 + fabs(sin(100 * z));
+}
+
+/* Flat from 2 on, for ever. */
+static double ln_endless(double z, void *context) {
+  (void)context;
+  return -fmin(z * z, 4) / 2;
+}
+
+static ev_search search_for(ev_ln_density *ln_density) {
+  return (ev_search){.ln_density = ln_density,
+                     .start = 0.3,
+                     .width = 1,
+                     .has_corner = true,
+                     .corner = 0,
+                     .ln_drop = 40,
+                     .tolerance = 1e-11,
+                     .tail = 0.025,
+                     .budget = 100000};
+}
+
+static ev_status find(ev_marginal *m, ev_ln_density *ln_density) {
+  ev_search search = search_for(ln_density);
+  return ev_marginal_find(m, &search);
+}
+
+static void the_engine_knows_the_normal(void) {
+  ev_marginal m;
+  ev_interval ci = {NAN, NAN};
+  ev_status found = find(&m, ln_normal), status = ev_marginal_interval(&m, 0.025, &ci);
+  double z = 1.959963984540054, ln_total = 0.91893853320467274;
+  check(found == EV_OK && status == EV_OK, "the normal", found, status);
+  check(fabs(ci.lo + z) < 1e-10, "2.5%", ci.lo, -z);
+  check(fabs(ci.hi - z) < 1e-10, "97.5%", ci.hi, z);
+  check(fabs(ev_marginal_beyond(&m, 0, true) - 0.5) < 1e-12, "half",
+        ev_marginal_beyond(&m, 0, true), 0.5);
+  check(fabs(ev_marginal_ln_total(&m) - ln_total) < 1e-11, "all", ev_marginal_ln_total(&m),
+        ln_total);
+}
+
+/* A density that is no number somewhere, zero everywhere, too rough for all the panels
+** there are, or without end is not converged (contract 9). */
+static void a_density_that_cannot_be_followed_is_not_converged(void) {
+  static ev_ln_density *const broken[] = {ln_no_number, ln_nothing, ln_rough, ln_endless};
+  for (int i = 0; i < 4; i++) {
+    ev_marginal m;
+    ev_status status = find(&m, broken[i]);
+    check(status == EV_NOT_CONVERGED, "not converged", status, EV_NOT_CONVERGED);
+  }
+}
+
+/* So is one that the budget is too small for, but not one that it is just enough for. */
+static void a_budget_that_runs_out_is_told(void) {
+  ev_marginal m;
+  ev_search search = search_for(ln_wavy);
+  search.budget = 60;
+  ev_status status = ev_marginal_find(&m, &search);
+  check(status == EV_NOT_CONVERGED, "a budget of 60", status, EV_NOT_CONVERGED);
+  search.budget = 3000;
+  status = ev_marginal_find(&m, &search);
+  check(status == EV_OK, "a budget of 3000", status, EV_OK);
+}
+
+/* The mass of a wavy density between two points, by Simpson's rule on a million parts. */
+static double wavy_mass(double from, double to) {
+  enum { PARTS = 1000000 };
+  double step = (to - from) / PARTS, sum = exp(ln_wavy(from, NULL)) + exp(ln_wavy(to, NULL));
+  for (int i = 1; i < PARTS; i++) sum += (i % 2 ? 4 : 2) * exp(ln_wavy(from + i * step, NULL));
+  return sum * step / 3;
+}
+
+/* Panels are halved until the series of a density with many waves has converged: its
+** total, and the mass that its bounds leave outside, are those of Simpson's rule. */
+static void waves_are_followed(void) {
+  ev_marginal m;
+  ev_interval ci = {NAN, NAN};
+  ev_status status = find(&m, ln_wavy);
+  if (status == EV_OK) status = ev_marginal_interval(&m, 0.025, &ci);
+  double all = wavy_mass(-12, 12), below = wavy_mass(-12, ci.lo), above = wavy_mass(ci.hi, 12);
+  check(status == EV_OK && m.count > 55, "panels of a wavy density", m.count, 55);
+  check(fabs(ev_marginal_ln_total(&m) - log(all)) < 1e-11, "its total", ev_marginal_ln_total(&m),
+        log(all));
+  check(fabs(below / all - 0.025) < 1e-11, "below its lower bound", below / all, 0.025);
+  check(fabs(above / all - 0.025) < 1e-11, "above its upper bound", above / all, 0.025);
+}
+
+/* Where the search for the ends stops short of them, panels are left to go on, however
+** many a rough density takes. */
+static void panels_are_kept_for_the_ends(void) {
+  for (double width = 3.25; width < 5; width += 0.125) {
+    ev_marginal m;
+    ev_search search = search_for(ln_cliffs);
+    search.width = width;
+    ev_marginal_find(&m, &search);
+    double first = m.panels[0].from, last = m.panels[m.count - 1].to;
+    check(m.count > EV_PANELS / 2, "panels between cliffs", m.count, EV_PANELS / 2);
+    check(first <= -5, "the lower cliff", first, -5);
+    check(last >= 5, "the upper cliff", last, 5);
+  }
+}
+
+/* However rough a density is, its panels leave nothing out. */
+static void panels_touch(void) {
+  ev_marginal m;
+  find(&m, ln_rough);
+  check(m.count > EV_PANELS / 2 && m.count <= EV_PANELS, "panels", m.count, EV_PANELS);
+  for (int i = 1; i < m.count; i++)
+    check(m.panels[i].from == m.panels[i - 1].to, "panels touch", m.panels[i].from,
+          m.panels[i - 1].to);
+  check(m.panels[0].from < -7, "the first", m.panels[0].from, -7);
+  check(m.panels[m.count - 1].to > 7, "the last", m.panels[m.count - 1].to, 7);
+}
+
+/* With one question a cluster there is nothing to be tied: Beta(k+1, n-k+1). */
+static void single_questions_are_independent(void) {
+  for (double n = 1; n < 3000; n = 3 * n + 1)
+    for (double k = 0; k <= n; k = 2 * k + 1) {
+      ev_cluster clusters[] = {{1, 1, k}, {0, 1, n - k}};
+      const ev_cluster *given = k > 0 ? clusters : clusters + 1;
+      size_t count = k > 0 && k < n ? 2 : 1;
+      ev_options options = {.level = 0.95, .a = 1, .b = 1};
+      ev_interval ci = {0, 0}, bayes = interval(ev_bayes, (double[]){k, n}, &options);
+      ev_clustered(given, count, &options, (ev_host){NULL, NULL}, &ci);
+      check(fabs(ci.lo - bayes.lo) < 1e-11, "clusters of one", ci.lo, bayes.lo);
+      check(fabs(ci.hi - bayes.hi) < 1e-11, "clusters of one", ci.hi, bayes.hi);
+    }
+}
+
+/* How often a count is there. */
+static double times_of(double count) {
+  return 1 + fmod(count, 3);
+}
+
+/* L(x) of counts from `least` to `most`, factor by factor. */
+static double ln_rising(double least, double most, double x) {
+  long double sum = 0, rise = 0;
+  for (double k = 2; k <= most; k++) {
+    rise += log1pl(x / (k - 1.0L));
+    if (k >= least) sum += (long double)times_of(k) * rise;
+  }
+  return (double)sum;
+}
+
+/* The sums of rising factorials are the products they are named for: of small counts, of
+** larger ones, where they are had by Stirling's series, and of 25,000 different ones,
+** which are thinned to classes. */
+static void rising_factorials_are_products(void) {
+  static const double ranges[][2] = {{2, 60}, {9, 200}, {64, 10000}, {64, 25100}};
+  static ev_tally items[30000];
+  for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+    ev_rising t = {items, 0, 0};
+    for (double k = ranges[i][0]; k <= ranges[i][1]; k++)
+      items[t.size++] = (ev_tally){k, times_of(k)};
+    ev_rising_settle(&t);
+    for (double x = 1e-3; x < 1e5; x *= 7) {
+      double got = ev_rising_ln(&t, x), wanted = ln_rising(ranges[i][0], ranges[i][1], x);
+      check(fabs(got - wanted) <= 1e-13 * wanted, "a sum of rising factorials", got, wanted);
+    }
+  }
+}
+
+/* Neither the order of clusters nor how equal ones are merged changes a digit. */
+static void order_of_clusters_changes_no_digit(void) {
+  enum { COUNT = 60 };
+  static ev_cluster_model *const models[] = {ev_clustered, ev_clustered_clt};
+  ev_cluster merged[COUNT / 2], shuffled[COUNT];
+  ev_options options = {.level = 0.95, .a = 1, .b = 1};
+  for (int round = 0; round < 200; round++) {
+    for (int i = 0; i < COUNT / 2; i++) {
+      double n = 1 + (i * 7919 + round * 104729) % 977,
+             k = floor(n * ((i * 31 + round) % 101) / 101);
+      merged[i] = (ev_cluster){k, n, 2};
+      shuffled[(i * 17 + round) % COUNT] = shuffled[(i * 17 + 30 + round) % COUNT] =
+          (ev_cluster){k, n, 1};
+    }
+    for (int m = 0; m < (round % 10 ? 1 : 2); m++) {
+      ev_interval x = {0, 0}, y = {1, 1};
+      models[1 - m](merged, COUNT / 2, &options, (ev_host){NULL, NULL}, &x);
+      models[1 - m](shuffled, COUNT, &options, (ev_host){NULL, NULL}, &y);
+      check(x.lo == y.lo && x.hi == y.hi, "order and merging", x.lo, y.lo);
+    }
+  }
+}
+
+/* Where rounding would decide, it says so instead (contract 9). */
+static void too_many_questions_are_refused(void) {
+  ev_cluster clusters[] = {{4e8, 1e9, 5e7}};
+  ev_interval ci;
+  ev_status status = ev_clustered(clusters, 1, &(ev_options){.level = 0.95, .a = 1, .b = 1},
+                                  (ev_host){NULL, NULL}, &ci);
+  check(status == EV_TOO_LARGE, "5e7 clusters of 1e9", status, EV_TOO_LARGE);
+}
+
+static bool stop_at_once(void *context) {
+  ++*(int *)context;
+  return true;
+}
+
+/* A host that wants to stop is asked early, and heard. */
+static void many_sizes_can_be_stopped(void) {
+  enum { COUNT = 3000 };
+  static ev_cluster clusters[COUNT];
+  for (int i = 0; i < COUNT; i++) clusters[i] = (ev_cluster){i / 2, i + 1, 1};
+  int asked = 0;
+  ev_interval ci;
+  ev_status status = ev_clustered(clusters, COUNT, &(ev_options){.level = 0.95, .a = 1, .b = 1},
+                                  (ev_host){stop_at_once, &asked}, &ci);
+  check(status == EV_INTERRUPTED && asked == 1, "stopping", asked, 1);
+}
+
+int main(void) {
+  gsl_set_error_handler_off();
+  exchanges();
+  wrong_for_right_changes_nothing_of_pairs();
+  prob_better_is_the_finite_sum();
+  fisher_keeps_small_cells_of_large_tables();
+  fisher_integral_is_the_sum();
+  many_pairs_are_normal();
+  the_engine_knows_the_normal();
+  a_density_that_cannot_be_followed_is_not_converged();
+  a_budget_that_runs_out_is_told();
+  waves_are_followed();
+  panels_are_kept_for_the_ends();
+  panels_touch();
+  rising_factorials_are_products();
+  order_of_clusters_changes_no_digit();
+  single_questions_are_independent();
+  many_sizes_can_be_stopped();
+  too_many_questions_are_refused();
+  return check_summary();
+}

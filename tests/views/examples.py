@@ -1,0 +1,157 @@
+#!/usr/bin/python3
+"""Runs the examples of every .md file and compares what they print.
+
+Each page gets a directory of its own, in which the project's folders lie as they
+do for its reader, and its blocks run there in order:
+
+    ```sql          in the real sqlite3 shell, on one database, evals.db
+    ```sh           as a script; its last line must succeed
+    ```c            is written to the file that its first line names
+    ```python       as a program
+    ```text         is what the block before it must print, errors included; of
+                    make, part of what it prints
+
+The other languages are those of clients, which tests/clients/run starts.  What is
+not run stands in ELSEWHERE with where it is: a block that is neither fails.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from checks import check, finish  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
+# Commands that other suites run, or that change the machine.
+ELSEWHERE = {
+    "sudo make install": "installs",
+    "sqlite-utils query": "tests/clients/run",
+    "datasette evals.db": "tests/views/datasette.py runs its queries",
+    "echo 'SELECT model, ci FROM leaderboard' |": "tests/clients/run",
+    "for counts in models tasks items pairs": "tests/pushdown/run.py",
+}
+CLIENTS = {"js": "node", "java": "java", "r": "Rscript"}
+# A statement that says what is meant, at the head of the page: results need not be there.
+SLOGAN = "SELECT model, bayes_ci(correct) FROM results GROUP BY model;\n"
+
+
+def pages():
+    return [p for p in sorted(ROOT.rglob("*.md")) if "build" not in p.relative_to(ROOT).parts[:1]]
+
+
+def blocks(text):
+    """(line, language, body, expected or None), expected being a text block that is the next; a text block
+    that is of no other comes by itself."""
+    found = list(BLOCK.finditer(text))
+    for before, block, after in zip([None] + found, found, found[1:] + [None]):
+        if block[1] != "text" or before is None or before[1] == "text":
+            expected = after[2] if after and after[1] == "text" and block[1] != "text" else None
+            yield text.count("\n", 0, block.start()) + 1, block[1], block[2], expected
+
+
+def run(command, folder, stdin=None):
+    return subprocess.run(command, input=stdin, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+def example(language, body, folder):
+    """What it prints and its status, or None where it is run elsewhere."""
+    if language == "sql" and body != SLOGAN:
+        return run(["sqlite3", "evals.db"], folder, body)
+    if language == "python":
+        return run([sys.executable, "-c", body], folder)
+    if language == "sh" and not any(command in body for command in ELSEWHERE):
+        return run(["sh", "-e"], folder, body)
+    if language == "c":
+        (folder / re.match(r"/\* (\S+) \*/", body)[1]).write_text(body)
+    elif language in CLIENTS:
+        check(f"{language} is started by tests/clients/run", CLIENTS[language] in (ROOT / "tests/clients/run").read_text())
+    else:
+        check(f"{language} is run: {body}", language in ("sql", "sh"))
+    return None
+
+
+def page(path):
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = pathlib.Path(scratch)
+        for part in ROOT.iterdir():
+            if part.name[0] != ".":
+                (folder / part.name).symlink_to(part)
+        for line, language, body, expected in blocks(path.read_text()):
+            where = f"{path.relative_to(ROOT)}:{line}"
+            if language == "text" and path.parent.name == "measured":
+                continue  # what a program found
+            done = example(language, body, folder)
+            if done is None:
+                check(f"{where}: what it prints is compared", expected is None)
+                continue
+            wanted = expected or ""
+            printed = wanted in done.stdout if body.startswith("make") else wanted == done.stdout
+            check(f"{where}: prints\n{done.stdout}instead of\n{wanted}", printed)
+            check(f"{where}: ends with status {done.returncode}", (done.returncode != 0) == ("error near line" in wanted))
+
+
+def links(path):
+    """What a page points at is there."""
+    text = BLOCK.sub("", path.read_text())
+    for target in re.findall(r"\]\(([^)#]*)(?:#[^)]*)?\)", text):
+        if "://" not in target:
+            check(f"{path.relative_to(ROOT)} links to {target}", target and (path.parent / target).exists())
+
+
+def cited(folder):
+    """The numbers of the promises that the files below a folder cite, one or several after the word."""
+    numbers = set()
+    for path in (p for p in (ROOT / folder).rglob("*") if p.suffix in (".c", ".h", ".py", ".sh", ".test")):
+        for words in re.findall(r"[Cc]ontract (\d+(?:(?:, | and | to )\d+)*)", path.read_text()):
+            for first, last in re.findall(r"(\d+)(?: to (\d+))?", words):
+                numbers |= set(range(int(first), int(last or first) + 1))
+    return numbers
+
+
+def promises():
+    """Those of the contract are numbered in turn; every one is tested, and what is cited is there."""
+    numbers = [int(n) for n in re.findall(r"^(\d+)\. ", (ROOT / "ext/CONTRACT.md").read_text(), re.M)]
+    check("promises are numbered in turn", numbers == list(range(1, len(numbers) + 1)) and len(numbers) >= 25)
+    tested = cited("tests")
+    for number in numbers:
+        check(f"a test cites promise {number}", number in tested)
+    check("what is cited is there", cited("ext") | tested <= set(numbers))
+
+
+def building_in():
+    """The header says what the example does."""
+    words = re.search(r"^\*\* +(cc .*?-lm)$", (ROOT / "ext/evalci.h").read_text(), re.M | re.S)[1]
+    command = words.replace("\n**     ", "\n").replace("program", "leaderboard")
+    check("ext/evalci.h builds in as ext/CLIENTS.md does", command in (ROOT / "ext/CLIENTS.md").read_text())
+
+
+def parting(folder):
+    """The demo's last words open a prompt, at which the query they end with is answered."""
+    said = run(["make", "-s", "demo"], ROOT).stdout.splitlines()
+    command, query = said[-3].strip(), said[-1].strip()
+    typed = f"{query}\n.quit\n"
+    # script gives it a terminal, without which the shell has no prompt.
+    shown = run(["script", "-qec", command, f"{folder}/typescript"], ROOT, typed).stdout
+    check(f"{command} opens a prompt:\n{shown}", "sqlite> " in shown)
+    check(f"{query} is answered:\n{shown}", "agresti_coull" in shown and "Error" not in shown)
+
+
+def main():
+    found = pages()
+    check("the pages are found", len(found) >= 8)
+    check("the front page has at most 300 lines", len((ROOT / "README.md").read_text().splitlines()) <= 300)
+    for path in found:
+        page(path)
+        links(path)
+    promises()
+    building_in()
+    with tempfile.TemporaryDirectory() as scratch:
+        parting(scratch)
+    finish()
+
+
+if __name__ == "__main__":
+    main()

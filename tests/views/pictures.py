@@ -1,0 +1,302 @@
+#!/usr/bin/python3
+"""Reads what forest_svg and heatmap_svg draw: as XML, as text, as geometry (contract 23).
+
+    tests/views/pictures.py build/evalci.so [--write]
+
+With --write the pictures of the demo that sql/README.md shows are written anew.
+"""
+import pathlib
+import re
+import sqlite3
+import sys
+import xml.etree.ElementTree as ElementTree
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+from checks import check, finish  # noqa: E402
+
+SVG = "{http://www.w3.org/2000/svg}"
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "</text></svg><img src=x onerror=alert(1)>",
+    "\" onload=\"alert(1)",
+    "'; DROP TABLE results; --",
+    "&amp; &lt; &#0; ]]>",
+    "🤖 emoji 👩‍👩‍👧 and 漢字",
+    "line\nbreak\ttab\x01control\x7f",
+    "nul\0inside",
+    "e\u0301 combining, \u202eright to left",
+    "W" * 200,
+    "漢" * 200,
+    "👩‍👩‍👧" * 67,
+    "i" * 200,
+    "x" * 5000,
+    "",
+]
+NOT_TEXT = ["CAST(x'ff00c328' AS TEXT)", "CAST(x'eda080' AS TEXT)", "CAST(x'f4908080' AS TEXT)",
+            "CAST(x'c080' AS TEXT)", "CAST(x'e282' AS TEXT)", "x'ff'", "12.5", "NULL"]
+
+
+def connect():
+    db = sqlite3.connect(":memory:")
+    db.enable_load_extension(True)
+    db.load_extension(str(pathlib.Path(sys.argv[1]).resolve().with_suffix("")))
+    return db
+
+
+def shown(element):
+    """The text of an element, its tooltip left out."""
+    return (element.text or "") + "".join(child.tail or "" for child in element)
+
+
+def texts(svg, kind=None):
+    return [t for t in svg.iter(SVG + "text") if kind is None or t.get("class") == kind]
+
+
+def hostile_labels(db):
+    for label in HOSTILE + NOT_TEXT:
+        bound = label not in NOT_TEXT
+        what = "?" if bound else label
+        for sql in (f"SELECT forest_svg({what}, 0.5, '[0.4,0.6]')", f"SELECT heatmap_svg({what}, {what}, 0.5)"):
+            try:
+                text = db.execute(sql, [label] * sql.count("?")).fetchone()[0]
+                svg = ElementTree.fromstring(text)
+            except (sqlite3.Error, ElementTree.ParseError) as e:
+                check(f"{sql} of {label[:40]!r}: {e}", False)
+                continue
+            kinds = {e.tag.removeprefix(SVG) for e in svg.iter()}
+            check(f"{label[:40]!r} stays text", kinds <= {"svg", "title", "style", "rect", "path", "text", "circle", "g"})
+            attributes = {name for e in svg.iter() for name in e.keys()}
+            check(f"{label[:40]!r} adds no attribute", not any(name.startswith("on") for name in attributes))
+            check(f"{label[:40]!r} keeps the document short", len(text) < 12000)
+            if bound and label.isprintable() and len(label) < 20:
+                check(f"{label!r} reads back", label in [shown(t) for t in texts(svg, "ink")])
+    cut = ElementTree.fromstring(db.execute("SELECT forest_svg(?, 0.5, NULL)", ["long " * 20]).fetchone()[0])
+    label = texts(cut, "ink")[0]
+    check("a label that is cut ends in an ellipsis", shown(label).endswith("…") and len(shown(label)) < 60)
+    check("a label that is cut has its whole text in a tooltip", label.find(SVG + "title").text == "long " * 20)
+    # Twenty ems hold 18 of what is 1.02 wide, and an ellipsis of 1.1.
+    cut = ElementTree.fromstring(db.execute("SELECT forest_svg(?, 0.5, NULL)", ["W" * 400]).fetchone()[0])
+    label = texts(cut, "ink")[0]
+    check("a label that is cut leaves room for its ellipsis", shown(label) == "W" * 18 + "…")
+    check("a tooltip that is cut ends in an ellipsis", label.find(SVG + "title").text == "W" * 300 + "…")
+
+
+# Bytes that are no text, and what is shown for them: a mark for each byte that is wrong.
+MENDED = {
+    "61c0af62": "a��b",  # a slash in two bytes, in three and in four
+    "61e080af62": "a���b",
+    "61f08080af62": "a����b",
+    "61e28262": "a��b",  # a character that lacks its end, before another and at the end
+    "61f09f9862": "a���b",
+    "61e282": "a��",
+    "61f09f98": "a���",
+    "61eda08062": "a�b",  # half a surrogate pair
+    "61f490808062": "a����b",  # beyond the last code point
+    "61f88888888062": "a�����b",
+    "618062": "a�b",
+    "61ff62": "a�b",
+    "61efbfbe62": "a�b",  # noncharacters
+    "61efbfbf62": "a�b",
+    "61f09fbfbe62": "a�b",
+    "61c28562": "a�b",  # controls
+    "617f62": "a�b",
+    "610b62": "a�b",
+    "610a0d0962": "a   b",
+    "61f48fbfbd62": "a\U0010fffdb",  # the last that is one
+    "61efbfbd62": "a�b",
+    "61c2a062": "a\u00a0b",
+}
+
+
+def mended_labels(db):
+    for label, wanted in MENDED.items():
+        text = db.execute(f"SELECT forest_svg(CAST(x'{label}' AS TEXT), 0.5, NULL)").fetchone()[0]
+        got = shown(texts(ElementTree.fromstring(text), "ink")[0])
+        check(f"x'{label}' is shown as {wanted!r}, not {got!r}", got == wanted)
+
+
+def escaped_labels(db):
+    """Nothing that could end a text or an attribute stands there as it is."""
+    for sql in ("SELECT forest_svg(?1, 0.5, NULL)", "SELECT heatmap_svg(?1, ?1, 0.5)"):
+        text = db.execute(sql, ["<a>&\"'"]).fetchone()[0]
+        check(f"{sql} escapes", "&lt;a&gt;&amp;&quot;&#39;</text>" in text)
+
+
+def numbers(path):
+    """The numbers of a path's description."""
+    return [float(x) for x in "".join(c if c in "0123456789.-" else " " for c in path.get("d")).split()]
+
+
+def scale(svg):
+    """From a value to x, by the marks of the scale and what is written under them."""
+    grid = [numbers(p)[0] for p in svg.iter(SVG + "path") if p.get("class") in ("grid", "zero")]
+    marks = [shown(t) for t in texts(svg, "soft") if t.get("text-anchor") == "middle"]
+    values = [float(m.rstrip("%")) / (100 if m.endswith("%") else 1) for m in marks]
+    check("every mark of the scale has a number", len(grid) == len(values) and len(values) > 1)
+    slope = (grid[-1] - grid[0]) / (values[-1] - values[0])
+    leading = f"{(values[-1] - values[0]) / (len(values) - 1):.3e}"[:5]
+    check(f"marks are 1, 2 or 5 apart, not {leading}", leading in ("1.000", "2.000", "5.000"))
+    for x, value in zip(grid, values):
+        check(f"the mark {value} is where it belongs", abs(grid[0] + slope * (value - values[0]) - x) < 0.11)
+    return lambda value: grid[0] + slope * (value - values[0])
+
+
+def forest(db, rows):
+    db.execute("CREATE TEMP TABLE IF NOT EXISTS rows(label, point, ci)")
+    db.execute("DELETE FROM rows")
+    db.executemany("INSERT INTO rows VALUES (?, ?, ?)", rows)
+    return ElementTree.fromstring(db.execute("SELECT forest_svg(label, point, ci) FROM rows").fetchone()[0])
+
+
+def forest_geometry(db):
+    for rows in ([("b", 0.9, "[0.7,0.97]"), ("a", 0.25, "[0.0,0.4]"), ("c", 0.5, "[0.5,0.5]")],
+                 [("d", -0.1, "[-0.25,0.04]"), ("e", 0.2, "[0.1,0.31]")],
+                 [("CLT", 0.95, "[0.88,1.03]")],
+                 [("odds", 3, "[0.5,17.25]"), ("more odds", 40, "[20,88]")]):
+        svg = forest(db, rows)
+        x = scale(svg)
+        dots = list(svg.iter(SVG + "circle"))
+        bars = [numbers(p) for p in svg.iter(SVG + "path") if p.get("class") == "bar" and "H" in p.get("d")]
+        check("a dot and a bar a row", len(dots) == len(bars) == len(rows))
+        for (label, point, ci), dot, bar in zip(rows, dots, bars):
+            lo, hi = map(float, ci.strip("[]").split(","))
+            check(f"{label}'s dot is at its point", abs(float(dot.get("cx")) - x(point)) < 0.11)
+            check(f"{label}'s bar is its interval", abs(bar[0] - x(lo)) < 0.11 and abs(bar[2] - x(hi)) < 0.11)
+            check(f"{label}'s bar and dot are on one line", bar[1] == float(dot.get("cy")))
+        right = max(numbers(p)[0] for p in svg.iter(SVG + "path") if p.get("class") in ("grid", "zero"))
+        check("the scale holds everything", all(bar[2] <= right + 0.1 for bar in bars))
+        heights = [float(d.get("cy")) for d in dots]
+        check("rows are in the order they came", heights == sorted(heights))
+        check("labels are in the order they came",
+              [shown(t) for t in texts(svg, "ink") if t.get("text-anchor") == "end"] == [r[0] for r in rows])
+    svg = forest(db, [("inf", 2, "[0.5,9e999]")])
+    arrows = [p for p in svg.iter(SVG + "path") if p.get("class") == "dot"]
+    check("an infinite bound is an arrow, and written so", len(arrows) == 1 and "∞" in "".join(svg.itertext()))
+    check("it goes on beyond the point", numbers(arrows[0])[0] - float(next(svg.iter(SVG + "circle")).get("cx")) > 40)
+    svg = forest(db, [("share", 0.5, "[0.25,9e999]")])
+    marks = [shown(t) for t in texts(svg, "soft") if t.get("text-anchor") == "middle"]
+    check("beside infinity a scale ends soon after what is finite", marks[-1] == "0.7")
+    svg = forest(db, [("small", -1e-9, "[-0.5,0.5]")])
+    check("what is shown as zero has no sign", "0.0%" in [shown(t) for t in texts(svg, "ink")])
+    svg = forest(db, [("far", 4e9, "[2e9,8e9]"), ("near", 0.5, "[0.4,0.6]")])
+    check("an interval beyond the scale is one arrow", len([p for p in svg.iter(SVG + "path") if p.get("class") == "dot"]) == 1)
+    check("and no bar", len([p for p in svg.iter(SVG + "path") if p.get("class") == "bar" and "H" in p.get("d")]) == 1)
+    svg = forest(db, [("Fisher", 5, "[2.5,9e999]")])
+    bar = next(numbers(p) for p in svg.iter(SVG + "path") if p.get("class") == "bar" and "H" in p.get("d"))
+    check("a half-infinite interval has length", bar[2] - bar[0] > 40)
+    for ci in ("[-0.001,0.002]", "[0.9996,1.0]", "[0.00002,0.00018]", "[-0.00031,-0.00012]"):
+        lo, hi = map(float, ci.strip("[]").split(","))
+        svg = forest(db, [("small", (lo + hi) / 2, ci)])
+        figures = [shown(t) for t in texts(svg, "soft")]
+        check(f"the scale of {ci} tells its marks apart", len(set(figures)) == len(figures))
+        ends = [float(x.strip("%")) / 100 for x in figures[-1].replace(" to ", "–").split("–")]
+        check(f"the figures of {ci} tell its ends apart", abs(ends[0] - lo) < (hi - lo) / 10 and abs(ends[1] - hi) < (hi - lo) / 10)
+        check(f"no minus before a zero with {ci}", not any(f.startswith("-0%") for f in figures))
+    svg = forest(db, [("odds", 1234567.0, "[123456.5,2345678.5]")])
+    check("large numbers are short", all(len(shown(t)) < 22 for t in texts(svg)))
+    check("and rounded to four digits", "1235000.0" in [shown(t) for t in texts(svg, "ink")])
+    svg = forest(db, [("huge", 0.5, "[-1e300,1e300]")])
+    check("a bound beyond sense is an arrow", len([p for p in svg.iter(SVG + "path") if p.get("class") == "dot"]) == 2)
+
+
+def forest_units(db):
+    """Per cent up to 1.5, which the CLT reaches; plain numbers when anything is beyond."""
+    for rows, percent in (([("a", 1.5, "[0.5,1.5]")], True), ([("a", 0.5, "[-1.5,0.5]")], True),
+                          ([("a", 1.51, "[0.5,1.2]")], False), ([("a", 0.5, "[0.5,1.51]")], False),
+                          ([("a", 0.5, "[-1.51,0.5]")], False),
+                          ([("a", 0.5, "[0.4,0.6]"), ("b", 2, "[1,3]")], False)):
+        figures = [shown(t) for t in texts(forest(db, rows), "soft")]
+        check(f"{rows} in per cent: {percent}", all(f.endswith("%") == percent for f in figures))
+
+
+def heatmap_figures(db):
+    """Nothing that is not 0 or 1 is called so, and all else is rounded."""
+    for p, wanted in ((0, "0"), (1e-300, "<1"), (0.004999, "<1"), (0.005, "1"), (0.0149, "1"), (0.015, "2"),
+                      (0.985, "99"), (0.9949, "99"), (0.99499, "99"), (0.995, ">99"), (1 - 1e-16, ">99"), (1, "100")):
+        svg = ElementTree.fromstring(db.execute("SELECT heatmap_svg('a', 'b', ?)", [p]).fetchone()[0])
+        got = shown(texts(svg, "cell")[0])
+        check(f"{p} is {wanted}, not {got}", got == wanted)
+
+
+def heatmap_labels(db):
+    """Labels that look alike once drawn are still told apart; NULL fits in either order."""
+    for a, b in (("a\n", "a\t"), ("x" * 300 + "1", "x" * 300 + "2"), (None, "")):
+        svg = ElementTree.fromstring(db.execute("""SELECT heatmap_svg(column1, 'c', 0.5)
+            FROM (VALUES (?), (?))""", [a, b]).fetchone()[0])
+        check(f"{str(a)[:9]!r} is not {str(b)[:9]!r}", len(texts(svg, "cell")) == 2)
+    drawn = [db.execute(f"SELECT heatmap_svg('a', 'b', column1) FROM (VALUES {v})").fetchone()[0]
+             for v in ("(NULL), (0.6)", "(0.6), (NULL)", "(0.6)")]
+    check("a NULL beside a value changes nothing", len(set(drawn)) == 1)
+
+
+def heatmap(db):
+    cells = {("a", "x"): 0, ("a", "y"): 0.5, ("b", "x"): 1, ("b", "y"): 0.9999, ("c", "y"): 0.0001}
+    db.execute("CREATE TEMP TABLE cells(r, c, p)")
+    db.executemany("INSERT INTO cells VALUES (?, ?, ?)", [(*k, p) for k, p in cells.items()])
+    svg = ElementTree.fromstring(db.execute("SELECT heatmap_svg(r, c, p) FROM cells").fetchone()[0])
+    drawn = [t for t in texts(svg, "cell")]
+    check("a cell a value", [shown(t) for t in drawn] == ["0", "50", "100", ">99", "<1"])
+    squares = [r for r in svg.iter(SVG + "rect") if r.get("class") == "empty"]
+    check("a square a cell, empty ones too", len(squares) == 6 and sum("style" not in r.keys() for r in squares) == 1)
+    check("a square's tooltip has all digits", squares[3].find(SVG + "title").text == "0.9999")
+    fills = [r.get("style", "fill:#")[6:] for r in squares]
+    rgb = [tuple(int(f[i:i + 2], 16) for i in (0, 2, 4)) if f else None for f in fills]
+    check("orange for no, blue for yes, neither for a half",
+          rgb[0][0] > rgb[0][2] + 100 and rgb[2][2] > rgb[2][0] + 100 and max(rgb[1]) - min(rgb[1]) < 10)
+    for text, square in zip(drawn, [squares[0], squares[1], squares[2], squares[3], squares[5]]):
+        check("figures stand in their cell",
+              float(square.get("x")) < float(text.get("x")) < float(square.get("x")) + float(square.get("width")))
+
+
+def contrast(a, b):
+    """The contrast of two colours as WCAG 2 defines it."""
+    def luminance(colour):
+        parts = [int(colour[i:i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    light, dark = sorted((luminance(a), luminance(b)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def colours(db):
+    """Figures can be read on every colour a cell can have, and marks on both grounds."""
+    for i in range(101):
+        svg = ElementTree.fromstring(db.execute("SELECT heatmap_svg('a', 'b', ?)", [i / 100]).fetchone()[0])
+        square = next(r for r in svg.iter(SVG + "rect") if r.get("class") == "empty")
+        ink = 2 * texts(svg, "cell")[0].get("fill").lstrip("#")
+        check(f"{i}% can be read on its colour", contrast(square.get("style")[5:], "#" + ink) > 4.5)
+    for ground, marks in (("#ffffff", ("#1b1f24", "#57606a", "#0b5fa5")), ("#14181d", ("#e6edf3", "#9aa4af", "#7cc0ff"))):
+        style = svg.find(SVG + "style").text
+        for mark in marks:
+            check(f"{mark} on {ground}", mark in style and contrast(ground, mark) > 4.5)
+
+
+def shown_query(name):
+    """What sql/README.md says draws this picture."""
+    return re.search(rf"^\.once build/{name}\n(.*?;)$", (ROOT / "sql/README.md").read_text(), re.M | re.S)[1]
+
+
+def demo(db):
+    """The pictures in sql/README.md are what the queries above them draw."""
+    script = (ROOT / "sql/demo.sql").read_text()
+    db.executescript(script[:script.index("-- The leaderboard.")])
+    for name in ("forest.svg", "heatmap.svg"):
+        drawn, file = db.execute(shown_query(name)).fetchone()[0], ROOT / "tests/views" / name
+        if "--write" in sys.argv:
+            file.write_text(drawn)
+        check(f"tests/views/{name} is what is drawn", file.read_text() == drawn)
+    columns = [shown(t) for t in texts(ElementTree.fromstring(drawn), "ink")]
+    check("the columns are in the order of the rows", columns[:9] == columns[9:] and len(columns) == 18)
+
+
+def main():
+    db = connect()
+    for part in (hostile_labels, mended_labels, escaped_labels, forest_geometry, forest_units, heatmap_labels, heatmap,
+                 heatmap_figures, colours, demo):
+        part(db)
+    finish()
+
+
+if __name__ == "__main__":
+    main()
