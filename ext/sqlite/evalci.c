@@ -83,9 +83,11 @@ enum {
 
 static const evalci_function *const functions[] = {
     INTERVAL("bayes_ci", LEVEL_BETA, one_proportion, ev_bayes),
+    INTERVAL("jeffreys_ci", LEVEL, one_proportion, ev_jeffreys),
     INTERVAL("hdi_ci", LEVEL_BETA, one_proportion, ev_hdi),
     INTERVAL("wilson_ci", LEVEL, one_proportion, ev_wilson),
     INTERVAL("cp_ci", LEVEL, one_proportion, ev_cp),
+    INTERVAL("agresti_coull_ci", LEVEL, one_proportion, ev_agresti_coull),
     INTERVAL("clt_ci", LEVEL, one_proportion, ev_clt),
 
     CLUSTERED("clustered_ci", LEVEL_HIERARCHY, ev_clustered),

@@ -30,10 +30,22 @@ def clt(k, n, level, a, b):
     return p - half, p + half
 
 
+def agresti_coull(k, n, level, a, b):
+    z = mp.sqrt(2) * mp.erfinv(mp.mpf(level))
+    m = n + z * z
+    p = (k + z * z / 2) / m
+    half = z * mp.sqrt(p * (1 - p) / m)
+    return p - half, p + half
+
+
 def bayes(k, n, level, a, b):
     tail = (1 - mp.mpf(level)) / 2
     a, b = mp.mpf(a) + k, mp.mpf(b) + (n - k)
     return betaref.quantile(a, b, tail), betaref.quantile(a, b, tail, upper=True)
+
+
+def jeffreys(k, n, level, a, b):
+    return bayes(k, n, level, 0.5, 0.5)
 
 
 def cp(k, n, level, a, b):
@@ -70,16 +82,18 @@ PLAN = [
     (hdi, thinned(grid(PRIORS[:3] + PRIORS[5:]), 120)),
     (wilson, grid([(1, 1)])),
     (clt, thinned(grid([(1, 1)]), 200)),
+    (agresti_coull, thinned(grid([(1, 1)]), 200)),
+    (jeffreys, thinned(grid([(1, 1)]), 60)),
 ]
 
-STATSMODELS = {wilson: "wilson", cp: "beta", clt: "normal"}
+STATSMODELS = {wilson: "wilson", cp: "beta", jeffreys: "jeffreys", clt: "normal", agresti_coull: "agresti_coull"}
 
 
 def agrees_with_statsmodels(method, k, n, level, bounds):
-    """statsmodels clips the normal interval to [0,1]."""
+    """statsmodels clips the normal and Agresti-Coull intervals to [0,1]."""
     theirs = proportion_confint(k, n, alpha=1 - level, method=STATSMODELS[method])
     for ours, other in zip(bounds, theirs):
-        if method is clt:
+        if method in (clt, agresti_coull):
             ours = min(1, max(0, ours))
         if abs(ours - mp.mpf(float(other))) > 1e-8:
             raise AssertionError((method.__name__, k, n, level, ours, other))
