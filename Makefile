@@ -10,7 +10,7 @@
 #   make test-promptfoo an adapter on promptfoo's own database; 1.4 GB from npm
 #   make fuzz       for FUZZ_SECONDS             make stress     longer runs of its kin
 #   make valgrind   the tests under valgrind     make differential  against scipy
-#   make reference  the references, anew
+#   make reference  the references, anew         make mutate     faults that tests must see
 #   make lint       make format                  make clean
 #
 # All but install, dist and clean install the Debian packages that they lack, as
@@ -95,7 +95,7 @@ $$sudo apt-get -qq update >/dev/null && $$sudo env DEBIAN_FRONTEND=noninteractiv
   { echo "cannot install what is missing; ask root for: apt-get install$$missing" >&2; exit 1; }
 endef
 
-.PHONY: all demo report test test-report test-clients test-pushdown test-promptfoo fuzz stress valgrind \
+.PHONY: all demo report test test-report test-clients test-pushdown test-promptfoo fuzz stress valgrind mutate \
         differential bench coverage accuracy install dist lint format reference clean
 
 all:
@@ -229,6 +229,10 @@ valgrind:
 	$(VALGRIND) build/references tests/numeric/reference/*.csv
 	$(VALGRIND) build/numeric
 	$(VALGRIND) build/models
+
+mutate:
+	$(call need,$(TEST_NEEDS))
+	@$(PYTHON) tests/faults/mutate.py
 
 differential:
 	$(call need,$(DIFFER_NEEDS))
