@@ -149,3 +149,45 @@ bool evalci_fail_result(evalci_call *call, sqlite3_value *value) {
                      "turn it into one first, as in %s(grade = 'correct')",
                      shown.text, call->name);
 }
+
+/* Per cents and stars are what people pass without saying so. */
+static bool fail_range(evalci_call *call, const char *what, sqlite3_value *value, double lo,
+                       double hi) {
+  return evalci_fail(call,
+                     "%s must be a number from %.15g to %.15g, got %s; "
+                     "another range of scores is said last, as lo, hi",
+                     what, lo, hi, evalci_show(value).text);
+}
+
+bool evalci_read_score(evalci_call *call, sqlite3_value *value, const ev_options *options,
+                       double *score) {
+  if (evalci_read_number(value, score) && *score >= options->lo && *score <= options->hi)
+    return true;
+  return fail_range(call, "a score", value, options->lo, options->hi);
+}
+
+bool evalci_read_any_score(evalci_call *call, sqlite3_value *value, double *score) {
+  if (evalci_read_number(value, score) && fabs(*score) <= 0x1p500) return true;
+  return evalci_fail(call, "a score must be a finite number, got %s", evalci_show(value).text);
+}
+
+bool evalci_read_difference(evalci_call *call, sqlite3_value *value, const ev_options *options,
+                            double *difference) {
+  double most = options->hi - options->lo;
+  if (evalci_read_number(value, difference) && fabs(*difference) <= most) return true;
+  return fail_range(call, "a difference", value, -most, most);
+}
+
+bool evalci_read_score_difference(evalci_call *call, sqlite3_value **argv,
+                                  const ev_options *options, bool *both, double *difference) {
+  double scores[2] = {0, 0};
+  *both = true;
+  for (int i = 0; i < 2; i++) {
+    if (sqlite3_value_type(argv[i]) == SQLITE_NULL)
+      *both = false;
+    else if (!evalci_read_score(call, argv[i], options, &scores[i]))
+      return false;
+  }
+  *difference = scores[0] - scores[1];
+  return true;
+}

@@ -71,6 +71,16 @@ static const evalci_layout truly_positive = {{"truth", "predicted"}, {"tp", "fn"
       ROW(evalci_cluster_method, {name "_counts", &evalci_interval_of_clusters, options},          \
           &evalci_given_clusters, model)
 
+/* Methods over scores, over two columns of them, and over units of them. */
+#define SCORES(name, options, source, model, least)                                                \
+  ROW(evalci_score_interval, {{name, &evalci_interval_of_scores, options}, &source}, model, least)
+#define SCORES_P(name, options, source, model)                                                     \
+  ROW(evalci_score_probability, {{name, &evalci_probability_of_scores, options}, &source}, model)
+#define UNITS(name, options, source, model)                                                        \
+  ROW(evalci_unit_interval, {{name, &evalci_interval_of_units, options}, &source}, model)
+#define UNITS_P(name, options, source, model)                                                      \
+  ROW(evalci_unit_probability, {{name, &evalci_probability_of_units, options}, &source}, model)
+
 #define PICTURE(name, picture)                                                                     \
   ROW(evalci_picture_function, {name, &evalci_picture_of_rows, 0}, &picture)
 #define SCALAR(name, options, kind) ROW(evalci_function, name, &kind, options)
@@ -78,6 +88,8 @@ static const evalci_layout truly_positive = {{"truth", "predicted"}, {"tp", "fn"
 enum {
   LEVEL = EVALCI_LEVEL,
   LEVEL_BETA = EVALCI_LEVEL | EVALCI_BETA,
+  LEVEL_RANGE = EVALCI_LEVEL | EVALCI_RANGE,
+  MARGIN_RANGE = EVALCI_MARGIN | EVALCI_RANGE,
   LEVEL_HIERARCHY = EVALCI_LEVEL | EVALCI_HIERARCHY,
 };
 
@@ -106,6 +118,39 @@ static const evalci_function *const functions[] = {
     INTERVAL("f1_ci", LEVEL, confusion, ev_f1),
     INTERVAL("precision_ci", LEVEL, predicted_positive, ev_precision),
     INTERVAL("recall_ci", LEVEL, truly_positive, ev_recall),
+
+    SCORES("mean_ci", LEVEL_RANGE, evalci_ranged_scores, ev_mean, 1),
+    SCORES("mean_ci_counts", LEVEL_RANGE, evalci_ranged_counts, ev_mean, 1),
+    SCORES("mean_lmt_ci", LEVEL_RANGE, evalci_ranged_scores, ev_mean_lmt, 1),
+    SCORES("mean_lmt_ci_counts", LEVEL_RANGE, evalci_ranged_counts, ev_mean_lmt, 1),
+    SCORES("mean_clt_ci", LEVEL, evalci_any_scores, ev_mean_clt, 2),
+    SCORES("mean_clt_ci_counts", LEVEL, evalci_any_counts, ev_mean_clt, 2),
+    ROW(evalci_weighted_interval,
+        {{"weighted_mean_ci", &evalci_interval_of_weighted, LEVEL_RANGE}, &evalci_weighted_scores},
+        ev_weighted_mean),
+    UNITS("clustered_mean_ci", LEVEL_RANGE, evalci_clustered_scores, ev_clustered_mean),
+    UNITS("clustered_mean_ci_counts", LEVEL_RANGE, evalci_given_totals, ev_clustered_mean),
+
+    ROW(evalci_two_scores_interval,
+        {{"mean_diff_ci", &evalci_interval_of_two_scores, LEVEL_RANGE}, &evalci_unpaired_scores},
+        ev_mean_diff),
+    ROW(evalci_two_scores_probability,
+        {{"mean_prob_better", &evalci_probability_of_two_scores, MARGIN_RANGE},
+         &evalci_unpaired_scores},
+        ev_mean_prob_better),
+    SCORES("paired_mean_diff_ci", LEVEL_RANGE, evalci_paired_scores, ev_paired_mean_diff, 1),
+    SCORES("paired_mean_diff_ci_counts", LEVEL_RANGE, evalci_paired_counts, ev_paired_mean_diff, 1),
+    SCORES_P("paired_mean_prob_better", MARGIN_RANGE, evalci_paired_scores,
+             ev_paired_mean_prob_better),
+    SCORES_P("paired_mean_prob_better_counts", MARGIN_RANGE, evalci_paired_counts,
+             ev_paired_mean_prob_better),
+    UNITS("clustered_diff_ci", LEVEL_RANGE, evalci_clustered_differences, ev_clustered_mean_diff),
+    UNITS("clustered_diff_ci_counts", LEVEL_RANGE, evalci_given_differences,
+          ev_clustered_mean_diff),
+    UNITS_P("clustered_prob_better", MARGIN_RANGE, evalci_clustered_differences,
+            ev_clustered_mean_prob_better),
+    UNITS_P("clustered_prob_better_counts", MARGIN_RANGE, evalci_given_differences,
+            ev_clustered_mean_prob_better),
 
     SCALAR("ci_lo", 0, evalci_lo),
     SCALAR("ci_hi", 0, evalci_hi),

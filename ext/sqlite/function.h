@@ -9,6 +9,7 @@
 #define EVALCI_FUNCTION_H
 
 #include "../stats/clustered.h"
+#include "../stats/mean_diff.h"
 #include "surface.h"
 
 typedef struct evalci_function evalci_function;
@@ -86,6 +87,81 @@ typedef struct evalci_cluster_method {
 } evalci_cluster_method;
 
 extern const evalci_kind evalci_interval_of_clusters;
+
+/*
+** graded.c: rows with a score or two, or one row a different score, to an interval or
+** a probability of a mean or a difference of means.
+*/
+typedef struct evalci_score_source evalci_score_source;
+extern const evalci_score_source evalci_ranged_scores, evalci_ranged_counts;
+extern const evalci_score_source evalci_any_scores, evalci_any_counts;
+extern const evalci_score_source evalci_unpaired_scores;
+extern const evalci_score_source evalci_paired_scores, evalci_paired_counts;
+
+/* What every method over scores has. */
+typedef struct evalci_score_function {
+  evalci_function function;
+  const evalci_score_source *source;
+} evalci_score_function;
+
+typedef struct evalci_score_interval {
+  evalci_score_function function;
+  ev_score_model *model;
+  double least; /* with fewer scores the answer is NULL */
+} evalci_score_interval;
+
+typedef struct evalci_score_probability {
+  evalci_score_function function;
+  ev_status (*model)(const ev_score *, size_t, const ev_options *, ev_host, double *);
+} evalci_score_probability;
+
+typedef struct evalci_two_scores_interval {
+  evalci_score_function function;
+  ev_status (*model)(const ev_score_list *, const ev_score_list *, const ev_options *, ev_host,
+                     ev_interval *);
+} evalci_two_scores_interval;
+
+typedef struct evalci_two_scores_probability {
+  evalci_score_function function;
+  ev_status (*model)(const ev_score_list *, const ev_score_list *, const ev_options *, ev_host,
+                     double *);
+} evalci_two_scores_probability;
+
+extern const evalci_kind evalci_interval_of_scores, evalci_probability_of_scores;
+extern const evalci_kind evalci_interval_of_two_scores, evalci_probability_of_two_scores;
+
+/*
+** units.c: scores by cluster, clusters by their totals, or scores with weights, to an
+** interval or a probability of a mean or a difference of means.
+*/
+typedef struct evalci_unit_source evalci_unit_source;
+extern const evalci_unit_source evalci_clustered_scores, evalci_clustered_differences;
+extern const evalci_unit_source evalci_given_totals, evalci_given_differences;
+extern const evalci_unit_source evalci_weighted_scores;
+
+/* What every method over units has. */
+typedef struct evalci_unit_function {
+  evalci_function function;
+  const evalci_unit_source *source;
+} evalci_unit_function;
+
+typedef struct evalci_unit_interval {
+  evalci_unit_function function;
+  ev_score_cluster_model *model;
+} evalci_unit_interval;
+
+typedef struct evalci_unit_probability {
+  evalci_unit_function function;
+  ev_status (*model)(const ev_score_cluster *, size_t, const ev_options *, ev_host, double *);
+} evalci_unit_probability;
+
+typedef struct evalci_weighted_interval {
+  evalci_unit_function function;
+  ev_status (*model)(const ev_weighted_score *, size_t, const ev_options *, ev_host, ev_interval *);
+} evalci_weighted_interval;
+
+extern const evalci_kind evalci_interval_of_units, evalci_probability_of_units;
+extern const evalci_kind evalci_interval_of_weighted;
 
 /*
 ** reading.c: functions that read an interval, and are nothing but their kind.

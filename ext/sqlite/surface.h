@@ -84,6 +84,18 @@ enum { EVALCI_NO_RESULT = -1, EVALCI_BAD_RESULT = -2 };
 int evalci_read_result(sqlite3_value *value);
 bool evalci_fail_result(evalci_call *call, sqlite3_value *value);
 
+/* A score that is not NULL: within the range of the options, or any number. */
+bool evalci_read_score(evalci_call *call, sqlite3_value *value, const ev_options *options,
+                       double *score);
+bool evalci_read_any_score(evalci_call *call, sqlite3_value *value, double *score);
+
+/* A difference of two scores of the range, given as such; or made of the scores a and
+** b in argv, if `both` are not NULL. */
+bool evalci_read_difference(evalci_call *call, sqlite3_value *value, const ev_options *options,
+                            double *difference);
+bool evalci_read_score_difference(evalci_call *call, sqlite3_value **argv,
+                                  const ev_options *options, bool *both, double *difference);
+
 /*
 ** options.c: the arguments that may follow those a function must have.
 */

@@ -1,0 +1,257 @@
+/*
+** Graded scores in SQL: mean_ci and its like, over rows with a score or two, or over
+** one row a different score.
+**
+** Scores are kept as a table of different ones and how often each came: one table,
+** or two where the columns are different questions.  Paired columns are kept by
+** their difference.
+*/
+#include <math.h>
+
+#include "function.h"
+#include "scores.h"
+
+typedef struct graded {
+  evalci_scores scores[2];
+  bool failed;        /* a row was refused: there is nothing to answer */
+  sqlite3_int64 rows; /* in the group or frame */
+  ev_options options;
+} graded;
+
+/* Where scores come from.  A row is added `times`, 1 or -1; false after leaving a
+** message. */
+struct evalci_score_source {
+  const char *arguments[3];
+  bool (*add)(evalci_call *call, graded *g, sqlite3_value **argv, int times);
+};
+
+static const evalci_score_source *score_source_of(const evalci_function *f) {
+  return ((const evalci_score_function *)f)->source;
+}
+
+static const char *const *score_arguments(const evalci_function *f) {
+  return score_source_of(f)->arguments;
+}
+
+/*
+** Rows
+*/
+static bool add_ranged_score(evalci_call *call, graded *g, sqlite3_value **argv, int times) {
+  double score;
+  if (sqlite3_value_type(argv[0]) == SQLITE_NULL) return true;
+  return evalci_read_score(call, argv[0], &g->options, &score) &&
+         evalci_add_score(&g->scores[0], score, times);
+}
+
+static bool add_any_score(evalci_call *call, graded *g, sqlite3_value **argv, int times) {
+  double score;
+  if (sqlite3_value_type(argv[0]) == SQLITE_NULL) return true;
+  return evalci_read_any_score(call, argv[0], &score) &&
+         evalci_add_score(&g->scores[0], score, times);
+}
+
+/* Each column's NULLs are skipped on its own. */
+static bool add_two_scores(evalci_call *call, graded *g, sqlite3_value **argv, int times) {
+  for (int i = 0; i < 2; i++) {
+    double score;
+    if (sqlite3_value_type(argv[i]) == SQLITE_NULL) continue;
+    if (!evalci_read_score(call, argv[i], &g->options, &score) ||
+        !evalci_add_score(&g->scores[i], score, times))
+      return false;
+  }
+  return true;
+}
+
+static bool add_difference(evalci_call *call, graded *g, sqlite3_value **argv, int times) {
+  double difference;
+  bool both;
+  if (!evalci_read_score_difference(call, argv, &g->options, &both, &difference)) return false;
+  return !both || evalci_add_score(&g->scores[0], difference, times);
+}
+
+/*
+** One row a different score: NULLs are skipped, and so is a score that came 0 times
+*/
+static bool add_counted(evalci_call *call, graded *g, double score, sqlite3_value *n, int times) {
+  double count;
+  if (!evalci_read_count(call, "n", n, &count)) return false;
+  if (g->scores[0].total + count > 0x1p53)
+    return evalci_fail(call, "n must add up to at most 2^53, got %s and more; scale them down",
+                       evalci_show(n).text);
+  return evalci_add_score(&g->scores[0], score, times * count);
+}
+
+static bool add_ranged_count(evalci_call *call, graded *g, sqlite3_value **argv, int times) {
+  double score;
+  if (evalci_any_null(2, argv)) return true;
+  return evalci_read_score(call, argv[0], &g->options, &score) &&
+         add_counted(call, g, score, argv[1], times);
+}
+
+static bool add_any_count(evalci_call *call, graded *g, sqlite3_value **argv, int times) {
+  double score;
+  if (evalci_any_null(2, argv)) return true;
+  return evalci_read_any_score(call, argv[0], &score) &&
+         add_counted(call, g, score, argv[1], times);
+}
+
+static bool add_difference_count(evalci_call *call, graded *g, sqlite3_value **argv, int times) {
+  double difference;
+  if (evalci_any_null(2, argv)) return true;
+  return evalci_read_difference(call, argv[0], &g->options, &difference) &&
+         add_counted(call, g, difference, argv[1], times);
+}
+
+const evalci_score_source evalci_ranged_scores = {{"score"}, add_ranged_score};
+const evalci_score_source evalci_ranged_counts = {{"score", "n"}, add_ranged_count};
+const evalci_score_source evalci_any_scores = {{"score"}, add_any_score};
+const evalci_score_source evalci_any_counts = {{"score", "n"}, add_any_count};
+const evalci_score_source evalci_unpaired_scores = {{"a", "b"}, add_two_scores};
+const evalci_score_source evalci_paired_scores = {{"a", "b"}, add_difference};
+const evalci_score_source evalci_paired_counts = {{"diff", "n"}, add_difference_count};
+
+static void graded_step(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  const evalci_function *f = sqlite3_user_data(context);
+  const evalci_score_source *source = score_source_of(f);
+  graded *g = sqlite3_aggregate_context(context, sizeof *g);
+  evalci_call call = {f->name, NULL};
+  int columns = source->arguments[1] ? 2 : 1;
+  if (g &&
+      ((g->rows > 0 && argc == columns) ||
+       evalci_same_options(&call, f->options, argc - columns, argv + columns, g->rows == 0,
+                           &g->options)) &&
+      source->add(&call, g, argv, 1)) {
+    g->rows++;
+    return;
+  }
+  if (g) g->failed = true;
+  evalci_report(context, &call);
+}
+
+/* The row leaving the frame was checked when it came. */
+static void graded_inverse(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  (void)argc;
+  const evalci_function *f = sqlite3_user_data(context);
+  graded *g = sqlite3_aggregate_context(context, sizeof *g);
+  evalci_call call = {f->name, NULL};
+  if (g && score_source_of(f)->add(&call, g, argv, -1))
+    g->rows--;
+  else
+    evalci_report(context, &call);
+}
+
+/*
+** Answers
+*/
+
+/* The scores of the frame or group, as models take them. */
+typedef struct score_lists {
+  ev_score *scores[2];
+  size_t count[2];
+} score_lists;
+
+static void free_lists(score_lists *lists) {
+  for (int i = 0; i < 2; i++) sqlite3_free(lists->scores[i]);
+}
+
+/* Lists the first table, or both; false when there is nothing to answer, or no
+** memory, which is reported. */
+static bool list_tables(sqlite3_context *context, const graded *g, int tables, double least,
+                        score_lists *lists) {
+  *lists = (score_lists){{NULL, NULL}, {0, 0}};
+  if (!g || g->failed) return false;
+  for (int i = 0; i < tables; i++)
+    if (g->scores[i].total < least) return false;
+  for (int i = 0; i < tables; i++) {
+    lists->scores[i] = evalci_list_scores(&g->scores[i], &lists->count[i]);
+    if (lists->scores[i]) continue;
+    free_lists(lists);
+    sqlite3_result_error_nomem(context);
+    return false;
+  }
+  return true;
+}
+
+static void scores_interval(sqlite3_context *context) {
+  const evalci_score_interval *m = sqlite3_user_data(context);
+  const graded *g = sqlite3_aggregate_context(context, 0);
+  score_lists lists;
+  ev_interval ci = {NAN, NAN};
+  if (!list_tables(context, g, 1, m->least, &lists)) return;
+  ev_status status =
+      m->model(lists.scores[0], lists.count[0], &g->options, evalci_host_of(context), &ci);
+  free_lists(&lists);
+  evalci_result_interval(context, m->function.function.name, status, ci);
+}
+
+static void scores_probability(sqlite3_context *context) {
+  const evalci_score_probability *m = sqlite3_user_data(context);
+  const graded *g = sqlite3_aggregate_context(context, 0);
+  score_lists lists;
+  double p = NAN;
+  if (!list_tables(context, g, 1, 1, &lists)) return;
+  ev_status status =
+      m->model(lists.scores[0], lists.count[0], &g->options, evalci_host_of(context), &p);
+  free_lists(&lists);
+  evalci_result_probability(context, m->function.function.name, status, p);
+}
+
+static void two_scores_interval(sqlite3_context *context) {
+  const evalci_two_scores_interval *m = sqlite3_user_data(context);
+  const graded *g = sqlite3_aggregate_context(context, 0);
+  score_lists lists;
+  ev_interval ci = {NAN, NAN};
+  if (!list_tables(context, g, 2, 1, &lists)) return;
+  ev_score_list a = {lists.scores[0], lists.count[0]}, b = {lists.scores[1], lists.count[1]};
+  ev_status status = m->model(&a, &b, &g->options, evalci_host_of(context), &ci);
+  free_lists(&lists);
+  evalci_result_interval(context, m->function.function.name, status, ci);
+}
+
+static void two_scores_probability(sqlite3_context *context) {
+  const evalci_two_scores_probability *m = sqlite3_user_data(context);
+  const graded *g = sqlite3_aggregate_context(context, 0);
+  score_lists lists;
+  double p = NAN;
+  if (!list_tables(context, g, 2, 1, &lists)) return;
+  ev_score_list a = {lists.scores[0], lists.count[0]}, b = {lists.scores[1], lists.count[1]};
+  ev_status status = m->model(&a, &b, &g->options, evalci_host_of(context), &p);
+  free_lists(&lists);
+  evalci_result_probability(context, m->function.function.name, status, p);
+}
+
+static void free_graded(sqlite3_context *context) {
+  graded *g = sqlite3_aggregate_context(context, 0);
+  for (int i = 0; g && i < 2; i++) evalci_free_scores(&g->scores[i]);
+}
+
+static void scores_interval_final(sqlite3_context *context) {
+  scores_interval(context);
+  free_graded(context);
+}
+
+static void scores_probability_final(sqlite3_context *context) {
+  scores_probability(context);
+  free_graded(context);
+}
+
+static void two_scores_interval_final(sqlite3_context *context) {
+  two_scores_interval(context);
+  free_graded(context);
+}
+
+static void two_scores_probability_final(sqlite3_context *context) {
+  two_scores_probability(context);
+  free_graded(context);
+}
+
+#define GRADED_KIND(is_json, answer)                                                               \
+  {                                                                                                \
+    .arguments = score_arguments, .json = is_json, .step = graded_step, .final = answer##_final,   \
+    .value = answer, .inverse = graded_inverse                                                     \
+  }
+
+const evalci_kind evalci_interval_of_scores = GRADED_KIND(true, scores_interval);
+const evalci_kind evalci_probability_of_scores = GRADED_KIND(false, scores_probability);
+const evalci_kind evalci_interval_of_two_scores = GRADED_KIND(true, two_scores_interval);
+const evalci_kind evalci_probability_of_two_scores = GRADED_KIND(false, two_scores_probability);

@@ -1,0 +1,32 @@
+/*
+** Private to ext/sqlite: a hash table of different scores, and how often each came.
+**
+** Scores come and go in a window, and are counted rather than summed: the same rows
+** give the same table in whatever order they came, and a frame gives what its rows
+** give.
+*/
+#ifndef EVALCI_SCORES_H
+#define EVALCI_SCORES_H
+
+#include "../stats/mean.h"
+#include "surface.h"
+
+/* Zeroed, it is empty.  Open addressing, 16 bytes a slot; at least 8/15 of the slots
+** are used, so that a score takes 30 bytes at the most. */
+typedef struct evalci_scores {
+  ev_score *slots;         /* a score that is NAN is a free slot */
+  unsigned capacity, used; /* slots, and those that are not free */
+  unsigned vacant;         /* used ones whose score has left the frame */
+  double total;            /* of all scores, how often they came */
+} evalci_scores;
+
+/* Adds a score `times`, which may be negative for one that leaves; false when memory
+** is short.  The score is a number, and their total is at most 2^53. */
+bool evalci_add_score(evalci_scores *scores, double score, double times);
+
+/* The different scores, sqlite3_malloc'ed; NULL when memory is short. */
+ev_score *evalci_list_scores(const evalci_scores *scores, size_t *count);
+
+void evalci_free_scores(evalci_scores *scores);
+
+#endif

@@ -1,0 +1,300 @@
+/*
+** Means over units that are larger than a row: clusters with a total and a size, or
+** rows with a weight.  clustered_mean_ci, clustered_diff_ci, weighted_mean_ci and
+** their like.
+**
+** Rows of scores are added up by cluster, exactly: a score is a whole number of units
+** of 2^-62 of the largest that the range allows, kept in two parts of 31 bits, so that
+** neither the order of rows nor a frame's coming and going changes a digit.  Clusters
+** given by their totals, and weighted scores, are kept as pairs of numbers with how
+** often each pair came.
+*/
+#include <math.h>
+#include <string.h>
+
+#include "function.h"
+#include "keys.h"
+
+typedef struct units {
+  evalci_keys keys;
+  bool failed;        /* a row was refused: there is nothing to answer */
+  sqlite3_int64 rows; /* in the group or frame */
+  int shift;          /* a score times 2^shift is a whole number of units */
+  ev_options options;
+} units;
+
+/* Where units come from: what the rows are, and what an entry made of them is.  A row
+** is added `times`, 1 or -1; false after leaving a message. */
+struct evalci_unit_source {
+  const char *arguments[4];
+  unsigned counts; /* of an entry */
+  bool (*add)(evalci_call *call, units *u, sqlite3_value **argv, int times);
+  ev_score_cluster (*unit)(const units *u, const evalci_entry *e);
+};
+
+static const evalci_unit_source *unit_source_of(const evalci_function *f) {
+  return ((const evalci_unit_function *)f)->source;
+}
+
+static const char *const *unit_arguments(const evalci_function *f) {
+  return unit_source_of(f)->arguments;
+}
+
+/*
+** Scores added up by cluster: an entry is the sum's high and low part, and how many
+*/
+static const double LOW_PART = 0x1p31;
+
+static bool add_to_cluster(evalci_call *call, units *u, sqlite3_value *cluster, double score,
+                           int times) {
+  evalci_key key;
+  if (!evalci_read_cluster(call, cluster, &key)) return false;
+  evalci_entry *e = evalci_entry_of(&u->keys, &key);
+  if (!e) return false;
+  double scaled = ldexp(score, u->shift), high = floor(scaled / LOW_PART);
+  sqlite3_int64 low = (sqlite3_int64)rint(scaled - high * LOW_PART);
+  evalci_add_to_entry(&u->keys, e, (sqlite3_int64[]){(sqlite3_int64)high, low, 1}, times);
+  return true;
+}
+
+static bool add_clustered_score(evalci_call *call, units *u, sqlite3_value **argv, int times) {
+  double score;
+  if (sqlite3_value_type(argv[0]) == SQLITE_NULL) return true;
+  return evalci_read_score(call, argv[0], &u->options, &score) &&
+         add_to_cluster(call, u, argv[1], score, times);
+}
+
+static bool add_clustered_difference(evalci_call *call, units *u, sqlite3_value **argv, int times) {
+  double difference;
+  bool both;
+  if (!evalci_read_score_difference(call, argv, &u->options, &both, &difference)) return false;
+  return !both || add_to_cluster(call, u, argv[2], difference, times);
+}
+
+/* What the low parts carry goes to the high one first, for the same sum may have come
+** in different parts. */
+static ev_score_cluster unit_of_cluster(const units *u, const evalci_entry *e) {
+  sqlite3_int64 carry = e->counts[1] >> 31, low = e->counts[1] - (carry << 31);
+  double total = (double)(e->counts[0] + carry) * LOW_PART + (double)low;
+  return (ev_score_cluster){ldexp(total, -u->shift), (double)e->counts[2], 1};
+}
+
+/*
+** Pairs of numbers: an entry is how often a pair came
+*/
+static bool add_pair(units *u, const double *pair, int times) {
+  evalci_key key = {.type = SQLITE_BLOB, .bytes = pair, .size = 2 * sizeof *pair};
+  evalci_entry *e = evalci_entry_of(&u->keys, &key);
+  if (!e) return false;
+  evalci_add_to_entry(&u->keys, e, (sqlite3_int64[]){1}, times);
+  return true;
+}
+
+/* The total of n numbers from lo to hi.  A sum of doubles may miss the ends by its
+** rounding, which is forgiven. */
+static bool read_total(evalci_call *call, sqlite3_value **argv, double lo, double hi,
+                       double *pair) {
+  if (!evalci_read_count(call, "n", argv[1], &pair[1])) return false;
+  double slack = 1e-9 * pair[1] * (hi - lo);
+  if (evalci_read_number(argv[0], &pair[0]) && pair[0] >= pair[1] * lo - slack &&
+      pair[0] <= pair[1] * hi + slack) {
+    pair[0] = fmin(pair[1] * hi, fmax(pair[1] * lo, pair[0])) + 0.0;
+    return true;
+  }
+  return evalci_fail(call,
+                     "total must be a sum of n numbers from %.15g to %.15g, got total = %s and "
+                     "n = %s; pass the sum, not the mean",
+                     lo, hi, evalci_show(argv[0]).text, evalci_show(argv[1]).text);
+}
+
+/* NULLs are skipped, and so is a cluster without questions. */
+static bool add_total_within(evalci_call *call, units *u, sqlite3_value **argv, int times,
+                             double lo, double hi) {
+  double pair[2];
+  if (evalci_any_null(2, argv)) return true;
+  if (!read_total(call, argv, lo, hi, pair)) return false;
+  return pair[1] == 0 || add_pair(u, pair, times);
+}
+
+static bool add_total(evalci_call *call, units *u, sqlite3_value **argv, int times) {
+  return add_total_within(call, u, argv, times, u->options.lo, u->options.hi);
+}
+
+static bool add_total_difference(evalci_call *call, units *u, sqlite3_value **argv, int times) {
+  double most = u->options.hi - u->options.lo;
+  return add_total_within(call, u, argv, times, -most, most);
+}
+
+static bool add_weighted(evalci_call *call, units *u, sqlite3_value **argv, int times) {
+  double pair[2];
+  if (sqlite3_value_type(argv[0]) == SQLITE_NULL) return true;
+  if (!evalci_read_score(call, argv[0], &u->options, &pair[0])) return false;
+  if (!evalci_read_number(argv[1], &pair[1]) || !(pair[1] >= 0x1p-500 && pair[1] <= 0x1p500))
+    return evalci_fail(call,
+                       "a weight must be a positive number, got %s; leave rows out with WHERE",
+                       evalci_show(argv[1]).text);
+  return add_pair(u, pair, times);
+}
+
+static ev_score_cluster unit_of_pair(const units *u, const evalci_entry *e) {
+  double pair[2];
+  (void)u;
+  memcpy(pair, e->key.bytes, sizeof pair);
+  return (ev_score_cluster){pair[0], pair[1], (double)e->counts[0]};
+}
+
+const evalci_unit_source evalci_clustered_scores = {
+    {"score", "cluster"}, 3, add_clustered_score, unit_of_cluster};
+const evalci_unit_source evalci_clustered_differences = {
+    {"a", "b", "cluster"}, 3, add_clustered_difference, unit_of_cluster};
+const evalci_unit_source evalci_given_totals = {{"total", "n"}, 1, add_total, unit_of_pair};
+const evalci_unit_source evalci_given_differences = {
+    {"total", "n"}, 1, add_total_difference, unit_of_pair};
+const evalci_unit_source evalci_weighted_scores = {
+    {"score", "weight"}, 1, add_weighted, unit_of_pair};
+
+/*
+** Steps and answers
+*/
+
+/* What 2^62 units are: at least every score and difference of the range. */
+static int shift_for(const ev_options *options) {
+  double most = fmax(fmax(fabs(options->lo), fabs(options->hi)), options->hi - options->lo);
+  int exponent;
+  frexp(most, &exponent);
+  return 62 - exponent;
+}
+
+static bool prepare_units(evalci_call *call, const evalci_function *f, int argc,
+                          sqlite3_value **argv, units *u) {
+  int columns = evalci_arguments_of(f);
+  bool first = u->rows == 0;
+  if (!first && argc == columns) return true;
+  if (!evalci_same_options(call, f->options, argc - columns, argv + columns, first, &u->options))
+    return false;
+  u->keys.width = unit_source_of(f)->counts;
+  u->shift = shift_for(&u->options);
+  return true;
+}
+
+static void units_step(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  const evalci_function *f = sqlite3_user_data(context);
+  units *u = sqlite3_aggregate_context(context, sizeof *u);
+  evalci_call call = {f->name, NULL};
+  if (u && prepare_units(&call, f, argc, argv, u) && unit_source_of(f)->add(&call, u, argv, 1)) {
+    u->rows++;
+    return;
+  }
+  if (u) u->failed = true;
+  evalci_report(context, &call);
+}
+
+/* The row leaving the frame was checked when it came, and its entry is there. */
+static void units_inverse(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  (void)argc;
+  const evalci_function *f = sqlite3_user_data(context);
+  units *u = sqlite3_aggregate_context(context, sizeof *u);
+  evalci_call call = {f->name, NULL};
+  if (u && unit_source_of(f)->add(&call, u, argv, -1)) {
+    u->rows--;
+    evalci_sweep_keys(&u->keys);
+  } else {
+    evalci_report(context, &call);
+  }
+}
+
+/* The units of the frame or group; NULL when there are none, or no memory, which is
+** reported. */
+static ev_score_cluster *list_units(sqlite3_context *context, const units *u, size_t *count) {
+  const evalci_unit_source *source = unit_source_of(sqlite3_user_data(context));
+  *count = 0;
+  if (!u || u->failed || evalci_count_entries(&u->keys) == 0) return NULL;
+  ev_score_cluster *list = sqlite3_malloc64(evalci_count_entries(&u->keys) * sizeof *list);
+  if (!list) {
+    sqlite3_result_error_nomem(context);
+    return NULL;
+  }
+  for (const evalci_entry *e = NULL; (e = evalci_next_entry(&u->keys, e));)
+    list[(*count)++] = source->unit(u, e);
+  return list;
+}
+
+static void units_interval(sqlite3_context *context) {
+  const evalci_unit_interval *m = sqlite3_user_data(context);
+  const units *u = sqlite3_aggregate_context(context, 0);
+  size_t count;
+  ev_interval ci = {NAN, NAN};
+  ev_score_cluster *list = list_units(context, u, &count);
+  if (!list) return;
+  ev_status status = m->model(list, count, &u->options, evalci_host_of(context), &ci);
+  sqlite3_free(list);
+  evalci_result_interval(context, m->function.function.name, status, ci);
+}
+
+/* Here a pair is a score and its weight. */
+static void weighted_interval(sqlite3_context *context) {
+  const evalci_weighted_interval *m = sqlite3_user_data(context);
+  const units *u = sqlite3_aggregate_context(context, 0);
+  size_t count;
+  ev_interval ci = {NAN, NAN};
+  ev_score_cluster *list = list_units(context, u, &count);
+  if (!list) return;
+  ev_weighted_score *weighted = sqlite3_malloc64(count * sizeof *weighted);
+  ev_status status = EV_NO_MEMORY;
+  for (size_t i = 0; weighted && i < count; i++)
+    weighted[i] = (ev_weighted_score){list[i].total, list[i].size, list[i].times};
+  sqlite3_free(list);
+  if (weighted) status = m->model(weighted, count, &u->options, evalci_host_of(context), &ci);
+  sqlite3_free(weighted);
+  evalci_result_interval(context, m->function.function.name, status, ci);
+}
+
+static void units_probability(sqlite3_context *context) {
+  const evalci_unit_probability *m = sqlite3_user_data(context);
+  const units *u = sqlite3_aggregate_context(context, 0);
+  size_t count;
+  double p = NAN;
+  ev_score_cluster *list = list_units(context, u, &count);
+  if (!list) return;
+  ev_status status = m->model(list, count, &u->options, evalci_host_of(context), &p);
+  sqlite3_free(list);
+  evalci_result_probability(context, m->function.function.name, status, p);
+}
+
+static void free_units(sqlite3_context *context) {
+  units *u = sqlite3_aggregate_context(context, 0);
+  if (u) evalci_free_keys(&u->keys);
+}
+
+static void units_interval_final(sqlite3_context *context) {
+  units_interval(context);
+  free_units(context);
+}
+
+static void weighted_interval_final(sqlite3_context *context) {
+  weighted_interval(context);
+  free_units(context);
+}
+
+static void units_probability_final(sqlite3_context *context) {
+  units_probability(context);
+  free_units(context);
+}
+
+const evalci_kind evalci_interval_of_units = {.arguments = unit_arguments,
+                                              .json = true,
+                                              .step = units_step,
+                                              .final = units_interval_final,
+                                              .value = units_interval,
+                                              .inverse = units_inverse};
+const evalci_kind evalci_probability_of_units = {.arguments = unit_arguments,
+                                                 .step = units_step,
+                                                 .final = units_probability_final,
+                                                 .value = units_probability,
+                                                 .inverse = units_inverse};
+const evalci_kind evalci_interval_of_weighted = {.arguments = unit_arguments,
+                                                 .json = true,
+                                                 .step = units_step,
+                                                 .final = weighted_interval_final,
+                                                 .value = weighted_interval,
+                                                 .inverse = units_inverse};

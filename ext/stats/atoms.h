@@ -1,0 +1,53 @@
+/*
+** Rows of scores as atoms of a Dirichlet: within a range, sorted and merged, so that
+** neither the order of rows nor how they come merged changes a digit.  Used by the
+** models of graded scores in ext/stats; knows nothing of SQL.
+*/
+#ifndef EV_ATOMS_H
+#define EV_ATOMS_H
+
+#include <stddef.h>
+
+#include "dirichlet.h"
+#include "mean.h"
+
+/* A range over a power of 2 that keeps its ends, and all between, at most 1. */
+typedef struct ev_score_range {
+  double lo, hi;
+  int exponent;
+} ev_score_range;
+
+ev_score_range ev_range_of(double lo, double hi);
+
+/* The value, between the ends as they were given, of a share of the range. */
+double ev_range_value(const ev_score_range *range, ev_point share);
+
+/* Atoms, with room for two imagined ones. */
+typedef struct ev_atoms {
+  ev_atom *list;
+  size_t count;
+} ev_atoms;
+
+/* Without the imagined ones.  Whatever the status, ev_atoms_free() must follow. */
+ev_status ev_atoms_of_scores(const ev_score *scores, size_t count, const ev_score_range *range,
+                             ev_atoms *atoms);
+ev_status ev_atoms_of_weighted(const ev_weighted_score *scores, size_t count,
+                               const ev_score_range *range, ev_atoms *atoms);
+ev_status ev_atoms_of_clusters(const ev_score_cluster *clusters, size_t count,
+                               const ev_score_range *range, ev_atoms *atoms);
+void ev_atoms_free(ev_atoms *atoms);
+
+/* As of scores with their signs changed. */
+ev_status ev_atoms_mirror(const ev_atoms *atoms, ev_atoms *mirror);
+
+/* Less than 0, 0 or more, as strcmp() gives. */
+int ev_atoms_compare(const ev_atoms *a, const ev_atoms *b);
+
+/* The mean of the atoms' sizes, in the units of the scaled range. */
+double ev_mean_size(const ev_atoms *atoms);
+
+/* Adds an imagined atom at one end or one at each, in order. */
+typedef enum ev_ends { EV_AT_LO = 1, EV_AT_HI = 2, EV_AT_BOTH = 3 } ev_ends;
+void ev_imagine(ev_atoms *atoms, double size, double weight, ev_ends ends);
+
+#endif

@@ -1,0 +1,62 @@
+/*
+** The mean of graded scores: scores are numbers in [lo, hi] of the options.  The
+** nonparametric twin of the Beta-Bernoulli model: the rows' weights are Dirichlet,
+** with one imagined row at each end of the range, or half a one for differences.
+** Used by the SQL surface and the tests; knows nothing of SQL.
+**
+** Rows come in any order, merged or not, and give the same digits; `times` is how
+** often a row is there, a whole number of at least 1; there is at least one row.  A
+** bound lies in the range, and the upper above the lower.
+*/
+#ifndef EV_MEAN_H
+#define EV_MEAN_H
+
+#include <stddef.h>
+
+#include "model.h"
+
+typedef struct ev_score {
+  double score, times;
+} ev_score;
+
+typedef struct ev_weighted_score {
+  double score, weight, times; /* the weight is positive */
+} ev_weighted_score;
+
+/* A cluster of questions: the sum of its scores, and how many they are. */
+typedef struct ev_score_cluster {
+  double total, size, times;
+} ev_score_cluster;
+
+typedef ev_status ev_score_model(const ev_score *scores, size_t count, const ev_options *options,
+                                 ev_host host, ev_interval *ci);
+typedef ev_status ev_score_cluster_model(const ev_score_cluster *clusters, size_t count,
+                                         const ev_options *options, ev_host host, ev_interval *ci);
+
+/* Scores at the ends alone give ev_bayes's digits with a uniform prior, and ev_cp's. */
+ev_score_model ev_mean;
+ev_score_model ev_mean_lmt; /* Learned-Miller and Thomas */
+
+/* The mean +- z s/sqrt(n), s over n - 1, for comparison.  Needs two rows; reads no
+** range, and may collapse or leave it. */
+ev_score_model ev_mean_clt;
+
+ev_score_cluster_model ev_clustered_mean;
+
+ev_status ev_weighted_mean(const ev_weighted_score *scores, size_t count, const ev_options *options,
+                           ev_host host, ev_interval *ci);
+
+/* Two models, the same questions: a row's score is the difference, and so is a
+** cluster's total the sum of them, between lo - hi and hi - lo for each question.
+** Differences with their signs changed give the bounds with theirs changed, exactly;
+** and at the margin with its sign changed, probabilities that add up to 1. */
+ev_score_model ev_paired_mean_diff;
+ev_score_cluster_model ev_clustered_mean_diff;
+
+/* P(difference > margin). */
+ev_status ev_paired_mean_prob_better(const ev_score *diffs, size_t count, const ev_options *options,
+                                     ev_host host, double *p);
+ev_status ev_clustered_mean_prob_better(const ev_score_cluster *diffs, size_t count,
+                                        const ev_options *options, ev_host host, double *p);
+
+#endif

@@ -1,0 +1,187 @@
+/*
+** The distribution of one mean, tabulated between the scores where it is not analytic.
+** Between whole weights the density is piecewise a polynomial, and at a score it has as
+** many derivatives as all others weigh, less two: where that is few, the score is kept
+** between panels.  Elsewhere panels are halved until their series have converged.
+*/
+#include "mean_table.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include <gsl/gsl_math.h>
+
+#include "chebyshev.h"
+
+/* What is left out of a curve's logarithm by its series: what is wished for, and what
+** is taken where neither half is better, for that is rounding. */
+static const double TABLE_TOLERANCE = 1e-12, TABLE_ROUNDING = 1e-6;
+
+/* The mass beyond the table's ends, and the farthest that they are: where a tail falls
+** off so slowly, it goes on as a power does, and squares do not yet underflow. */
+static const double TABLE_CUT = 1e-300, TABLE_END = 320;
+
+/* Others' weight below which the density is not smooth at a score, or at scores that
+** are close. */
+static const double TABLE_SMOOTH = 16;
+
+/* What is close, and too narrow a panel to matter, in the mean's standard deviations:
+** the mass in it is as small, and the logarithm of the density varies as little. */
+static const double TABLE_CLOSE = 1e-7;
+
+static ev_status sample_panel(ev_mean_table *table, ev_mean_panel *panel) {
+  double values[EV_TABLE_CURVES][EV_TABLE_DEGREE + 1];
+  double mid = (panel->from + panel->to) / 2, half = (panel->to - panel->from) / 2;
+  for (int i = 0; i <= EV_TABLE_DEGREE; i++) {
+    ev_dirichlet_value v;
+    ev_point at = ev_at_logit(mid + half * table->cosine[i]);
+    ev_status status = ev_dirichlet_at(&table->d, at, &v);
+    if (status != EV_OK) return status;
+    values[EV_MEAN_DENSITY][i] = v.ln_density;
+    values[EV_MEAN_BELOW][i] = v.ln_below;
+    values[EV_MEAN_ABOVE][i] = v.ln_above;
+  }
+  for (int curve = 0; curve < EV_TABLE_CURVES; curve++)
+    ev_chebyshev_from_extrema(EV_TABLE_DEGREE, values[curve], table->cosine, EV_TABLE_DEGREE,
+                              panel->series[curve]);
+  return EV_OK;
+}
+
+static double left_out(const ev_mean_panel *panel) {
+  double most = 0;
+  for (int curve = 0; curve < EV_TABLE_CURVES; curve++)
+    most = fmax(most, fabs(panel->series[curve][EV_TABLE_DEGREE]) +
+                          fabs(panel->series[curve][EV_TABLE_DEGREE - 1]));
+  return most;
+}
+
+static ev_status make_panel(ev_mean_table *table, double from, double to, ev_mean_panel *panel) {
+  panel->from = from;
+  panel->to = to;
+  ev_status status = sample_panel(table, panel);
+  if (status != EV_OK) return status;
+  panel->left_out = left_out(panel);
+  return isnan(panel->left_out) ? EV_NOT_CONVERGED : EV_OK;
+}
+
+/* Adds a panel, or its halves where they are better, in rising order. */
+static ev_status add_panel_or_halves(ev_mean_table *table, const ev_mean_panel *panel) {
+  bool narrow = panel->to - panel->from <= TABLE_CLOSE * table->d.spread;
+  double rest = panel->left_out, mid = (panel->from + panel->to) / 2;
+  bool enough = rest <= TABLE_TOLERANCE || narrow;
+  ev_mean_panel low, high;
+  if (!enough) {
+    ev_status status = make_panel(table, panel->from, mid, &low);
+    if (status == EV_OK) status = make_panel(table, mid, panel->to, &high);
+    if (status != EV_OK) return status;
+    enough = rest < TABLE_ROUNDING && fmin(low.left_out, high.left_out) > rest / 4;
+  }
+  if (!enough) {
+    ev_status status = add_panel_or_halves(table, &low);
+    return status == EV_OK ? add_panel_or_halves(table, &high) : status;
+  }
+  if (table->count == EV_TABLE_PANELS) return EV_NOT_CONVERGED;
+  table->panels[table->count++] = *panel;
+  return EV_OK;
+}
+
+static ev_status add_mean_panels(ev_mean_table *table, double from, double to) {
+  ev_mean_panel panel;
+  ev_status status = make_panel(table, from, to, &panel);
+  return status == EV_OK ? add_panel_or_halves(table, &panel) : status;
+}
+
+/* An end of the table, by its logit. */
+static ev_status table_end(ev_dirichlet *d, bool upper, double *logit) {
+  ev_dirichlet_value v;
+  ev_point m;
+  *logit = upper ? TABLE_END : -TABLE_END;
+  ev_status status = ev_dirichlet_at(d, ev_at_logit(*logit), &v);
+  if (status != EV_OK || (upper ? v.ln_above : v.ln_below) > log(TABLE_CUT)) return status;
+  status = upper ? ev_dirichlet_upper(d, TABLE_CUT, &m) : ev_dirichlet_lower(d, TABLE_CUT, &m);
+  *logit = log(m.x) - log(m.y);
+  return status;
+}
+
+static double logit_of_atom(const ev_atom *atom) {
+  return log(atom->above) - log(atom->below);
+}
+
+/* Scores that are close, from one on: how many, and what they weigh. */
+static size_t close_atoms(const ev_mean_table *table, const ev_atoms *atoms, size_t first,
+                          double *weight) {
+  double from = logit_of_atom(&atoms->list[first]);
+  size_t count = 0;
+  *weight = 0;
+  while (first + count < atoms->count &&
+         !(logit_of_atom(&atoms->list[first + count]) - from > TABLE_CLOSE * table->d.spread))
+    *weight += atoms->list[first + count++].weight;
+  return count;
+}
+
+/* Panels up to a logit, if there is room for any. */
+static ev_status add_mean_panels_to(ev_mean_table *table, double to, double end, double *from) {
+  if (!(to > *from && to < end)) return EV_OK;
+  ev_status status = add_mean_panels(table, *from, to);
+  *from = to;
+  return status;
+}
+
+/* Panels between the ends and the scores where the density is not smooth, which come
+** in rising order. */
+static ev_status fill_table(ev_mean_table *table, const ev_atoms *atoms) {
+  double from, end = TABLE_END, weight;
+  ev_status status = table_end(&table->d, false, &from);
+  if (status == EV_OK) status = table_end(&table->d, true, &end);
+  for (size_t i = 0, count; i < atoms->count && status == EV_OK; i += count) {
+    count = close_atoms(table, atoms, i, &weight);
+    if (table->d.weight - weight >= TABLE_SMOOTH) continue;
+    status = add_mean_panels_to(table, logit_of_atom(&atoms->list[i]), end, &from);
+    if (status == EV_OK)
+      status = add_mean_panels_to(table, logit_of_atom(&atoms->list[i + count - 1]), end, &from);
+  }
+  return status == EV_OK ? add_mean_panels(table, from, end) : status;
+}
+
+ev_status ev_mean_table_make(const ev_atoms *atoms, ev_host host, ev_mean_table **out) {
+  ev_mean_table *table = calloc(1, sizeof *table);
+  *out = table;
+  if (!table) return EV_NO_MEMORY;
+  for (int i = 0; i < 2 * EV_TABLE_DEGREE; i++) table->cosine[i] = cos(M_PI * i / EV_TABLE_DEGREE);
+  ev_status status = ev_dirichlet_make(&table->d, atoms->list, atoms->count, EV_MERGE_MANY, host);
+  return status == EV_OK ? fill_table(table, atoms) : status;
+}
+
+void ev_mean_table_free(ev_mean_table *table) {
+  if (table) ev_dirichlet_free(&table->d);
+  free(table);
+}
+
+static const ev_mean_panel *panel_with(const ev_mean_table *table, double logit) {
+  int low = 0, high = table->count - 1;
+  while (low < high) {
+    int mid = (low + high) / 2;
+    if (logit <= table->panels[mid].to)
+      high = mid;
+    else
+      low = mid + 1;
+  }
+  return &table->panels[low];
+}
+
+/* The slope of a series at an end, -1 or 1. */
+static double end_slope(const double *series, double end) {
+  double slope = 0;
+  for (int k = 1; k <= EV_TABLE_DEGREE; k++)
+    slope += series[k] * k * k * (end < 0 && k % 2 == 0 ? -1 : 1);
+  return slope;
+}
+
+double ev_mean_curve_at(const ev_mean_table *table, ev_mean_curve curve, double logit) {
+  const ev_mean_panel *panel = panel_with(table, logit);
+  double x = (2 * logit - panel->from - panel->to) / (panel->to - panel->from), ln;
+  double inside = fmax(-1, fmin(1, x));
+  ev_chebyshev_at(panel->series[curve], EV_TABLE_DEGREE, 1, &inside, &ln);
+  return x == inside ? ln : ln + end_slope(panel->series[curve], inside) * (x - inside);
+}

@@ -1,0 +1,36 @@
+/*
+** The distribution of one mean of graded scores, tabulated: Chebyshev series in its logit
+** of the logarithms of its density and of both its tails.  Used by ext/stats/mean_diff.c.
+*/
+#ifndef EV_MEAN_TABLE_H
+#define EV_MEAN_TABLE_H
+
+#include "atoms.h"
+#include "dirichlet.h"
+
+enum { EV_TABLE_DEGREE = 32, EV_TABLE_PANELS = 512, EV_TABLE_CURVES = 3 };
+
+typedef enum ev_mean_curve { EV_MEAN_DENSITY, EV_MEAN_BELOW, EV_MEAN_ABOVE } ev_mean_curve;
+
+typedef struct ev_mean_panel {
+  double from, to;
+  double left_out; /* by the worst of the series */
+  double series[EV_TABLE_CURVES][EV_TABLE_DEGREE + 1];
+} ev_mean_panel;
+
+typedef struct ev_mean_table {
+  ev_dirichlet d;
+  double cosine[2 * EV_TABLE_DEGREE]; /* of pi i / EV_TABLE_DEGREE */
+  int count;
+  ev_mean_panel panels[EV_TABLE_PANELS];
+} ev_mean_table;
+
+/* Of atoms in rising order, imagined ones and all.  Whatever the status,
+** ev_mean_table_free() must follow. */
+ev_status ev_mean_table_make(const ev_atoms *atoms, ev_host host, ev_mean_table **out);
+void ev_mean_table_free(ev_mean_table *table);
+
+/* The logarithm of a curve.  Beyond the ends it goes on as steeply as it ended. */
+double ev_mean_curve_at(const ev_mean_table *table, ev_mean_curve curve, double logit);
+
+#endif

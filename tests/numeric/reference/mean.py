@@ -1,0 +1,538 @@
+"""References for means of graded scores: linear functionals of a Dirichlet.
+
+Independent of the C code, which inverts a moment generating function.  Here, where
+weights are whole, P(sum G_t d_t > 0) comes from a recursion over the positive and the
+negative d, one Gamma(1) at a time,
+
+    F(P + p, N + q) = (p F(P + p, N) - q F(P, N + q)) / (p - q),
+
+in which every term is positive; it is that of divided differences of x_+^k, so the
+density is k (F(P + p, N) - F(P, N + q)) / (p - q).  40 digits, or long doubles for
+thousands of rows.  Two weights of 1/2 at the ends are one of 1 at a point that has the
+arcsine distribution between them, over which F is integrated.  A difference of two
+means is an integral of piecewise polynomials, exact by Gauss-Legendre.  Where weights
+are millions, and one side is different d of weight 1, P(that side is larger) is a sum
+of products, sum_q c_q prod_p (1 + p/|q|)^-a_p.  Only where both sides are heavy, or
+rows are many, is a line integral used: on a straight line with even steps, in 40
+digits, or in long doubles over all rows.  `check()` compares the ways.
+"""
+import functools
+import sys
+
+import mpmath as mp
+import numpy as np
+from scipy import special
+
+import betaref
+
+HEADER = ["method", "level", "range_lo", "range_hi", "margin", "lo", "hi", "rows", "others"]
+# Of functions that SQL does not reach.
+PATH = "stats/mean.csv"
+DIGITS = 20
+mpf = mp.mpf
+LD = np.longdouble
+HALF = mpf(1) / 2
+
+
+# --- the recursion ---------------------------------------------------------------
+
+def parted(atoms, m):
+    """The excesses over m of (total, size, weight) as positives and negatives, each repeated."""
+    excess = [(total - m * size, int(weight)) for total, size, weight in atoms]
+    positive = sorted(d for d, weight in excess for _ in range(weight) if d > 0)
+    negative = sorted((d for d, weight in excess for _ in range(weight) if d < 0), reverse=True)
+    return positive, negative
+
+
+def column(positive, negative):
+    """F of the first i positives and all negatives."""
+    f = [mpf(0)] + [mpf(1)] * len(positive)
+    for q in negative:
+        for i, p in enumerate(positive, 1):
+            f[i] = (p * f[i] - q * f[i - 1]) / (p - q)
+    return f
+
+
+def above_mp(atoms, m):
+    return column(*parted(atoms, m))[-1]
+
+
+def density(atoms, m):
+    """Of the mean at m, for sizes of 1."""
+    positive, negative = parted(atoms, m)
+    if not positive or not negative:
+        return mpf(0)
+    p, q = positive[-1], negative[-1]
+    with_p, with_q = column(positive, negative[:-1])[-1], column(positive[:-1], negative)[-1]
+    return (len(positive) + len(negative) - 1) * (with_p - with_q) / (p - q)
+
+
+def above_ld(atoms, m):
+    """In long doubles, a diagonal at a time."""
+    positive, negative = (np.array([LD(mp.nstr(d, 25)) for d in side]) for side in parted(atoms, m))
+    rows, columns = len(positive), len(negative)
+    f = np.zeros(rows + 1, LD)  # f[i] is F(i, j) on the diagonal i + j
+    if not rows:
+        return mpf(0)
+    f[1] = 1
+    for diagonal in range(2, rows + columns + 1):
+        low, high = max(1, diagonal - columns), min(rows, diagonal - 1)
+        i = np.arange(low, high + 1)
+        p, q = positive[i - 1], negative[diagonal - i - 1]
+        inner = (p * f[i] - q * f[i - 1]) / (p - q)
+        if diagonal <= rows:
+            f[diagonal] = 1
+        f[i] = inner
+        f[0] = 0
+    return mpf(np.format_float_scientific(f[rows], 25))
+
+
+# --- one light side ---------------------------------------------------------------
+
+def larger(light, heavy):
+    """P(sum of light > sum of heavy), of positive d: light ones differ and weigh 1."""
+    total = mpf(0)
+    for q in light:
+        others = mp.fprod(q / (q - other) for other in light if other != q)
+        total += others * mp.exp(-mp.fsum(a * mp.log1p(p / q) for p, a in heavy))
+    return total
+
+
+def above_light(atoms, m):
+    """Where one side is light; None where neither is."""
+    excess = [(total - m * size, weight) for total, size, weight in atoms]
+    sides = [[(abs(d), a) for d, a in excess if d * sign > 0] for sign in (1, -1)]
+    for light, heavy, complement in ((sides[0], sides[1], False), (sides[1], sides[0], True)):
+        points = [d for d, a in light]
+        if len(points) <= 3 and all(a == 1 for _, a in light) and len(set(points)) == len(points):
+            tail = larger(points, heavy)
+            return 1 - tail if complement else tail
+    return None
+
+
+# --- half weights at the ends -----------------------------------------------------
+
+def over_arcsine(f, ends):
+    """The mean of f over a point with the arcsine distribution between the ends, parted at 0."""
+    zero = mp.acos(mp.sqrt(ends[0] / (ends[0] - ends[1])))
+    return mp.quad(lambda angle: f(ends[0] * mp.sin(angle) ** 2 + ends[1] * mp.cos(angle) ** 2),
+                   [0, zero / 2, zero, (zero + mp.pi / 2) / 2, mp.pi / 2]) * 2 / mp.pi
+
+
+def above_halves(atoms, m, low, high):
+    """With two atoms of weight 1/2 at low and high, which are (total, size)."""
+    ends = [total - m * size for total, size in (low, high)]
+    excess = [(total - m * size, weight) for total, size, weight in atoms if total != m * size]
+    if all(d > 0 for d, _ in excess):
+        return 1 - over_arcsine(lambda d: larger([-d], excess) if d < 0 else mpf(0), ends)
+    if all(d < 0 for d, _ in excess):
+        return over_arcsine(lambda d: larger([d], [(-q, a) for q, a in excess]) if d > 0 else mpf(0), ends)
+    positive, negative = parted(atoms, m)
+    by_positive = column(positive, negative)                    # F(i, all)
+    mirrored = column([-d for d in negative], [-d for d in positive])
+    by_negative = [1 - f for f in mirrored]                     # F(all, j)
+
+    def with_point(d):
+        if d > 0:
+            f = mpf(1)
+            for j, q in enumerate(negative, 1):
+                f = (d * f - q * by_negative[j]) / (d - q)
+        else:
+            f = mpf(0)
+            for i, p in enumerate(positive, 1):
+                f = (p * by_positive[i] - d * f) / (p - d)
+        return f
+
+    return over_arcsine(with_point, ends)
+
+
+# --- a line integral ---------------------------------------------------------------
+
+def above_line(atoms, m):
+    """Any weights: along Re s = c, with even steps until two agree."""
+    excess = [(total - m * size, weight) for total, size, weight in atoms if total != m * size]
+    low, high = 1 / min(d for d, _ in excess), 1 / max(d for d, _ in excess)
+
+    def slope(s):
+        return mp.fsum(a * d / (1 - s * d) for d, a in excess)
+
+    for _ in range(200):
+        c = (low + high) / 2
+        low, high = (low, c) if slope(c) > 0 else (c, high)
+    sigma = 1 / mp.sqrt(mp.fsum(a * (d / (1 - c * d)) ** 2 for d, a in excess))
+    if abs(c) < sigma / 4:
+        c = sigma / 4
+    ends = [1 / min(d for d, _ in excess), 1 / max(d for d, _ in excess)]
+    assert ends[0] < c < ends[1]
+
+    def value(t):
+        s = mp.mpc(c, t)
+        return (mp.exp(-mp.fsum(a * mp.log(1 - s * d) for d, a in excess)) / s).real
+
+    def total(first, step):
+        peak, sum_, t = abs(value(mpf(0))), mpf(0), first
+        quiet = 0
+        while quiet < 4:
+            term = value(t)
+            sum_ += term / 2 if t == 0 else term
+            quiet = quiet + 1 if abs(term) < peak * mpf(10) ** -26 else 0
+            t += step
+        return sum_ * step
+
+    step = sigma / 4
+    coarse = total(mpf(0), step)
+    while True:
+        fine = (coarse + total(step / 2, step)) / 2
+        if abs(fine - coarse) < abs(fine) * mpf(10) ** -21:
+            break
+        coarse, step = fine, step / 2
+    integral = fine / mp.pi
+    return integral if c > 0 else 1 + integral
+
+
+def above_rows(scores, m, low, high):
+    """Long doubles over many rows of weight 1 and size 1, with imagined ones at low and high."""
+    d = np.concatenate([scores, np.array([low, high], LD)]) - LD(mp.nstr(m, 25))
+    s, (least, most) = LD(0), (1 / d.min(), 1 / d.max())
+    while True:
+        e = d / (1 - s * d)
+        first, sigma = e.sum(), 1 / np.sqrt((e * e).sum())
+        if abs(first * sigma) < 1e-6:
+            break
+        least, most = (least, s) if first > 0 else (s, most)
+        s = s - first * sigma * sigma
+        if not least < s < most:
+            s = (least + most) / 2
+    if abs(s) < sigma / 2:
+        s = sigma / 2
+    sum_, step, t = LD(0), sigma * LD("0.3"), LD(0)
+    while t < 12 * sigma:
+        ln, angle = LD(0), LD(0)
+        for part in np.array_split(d, 64):
+            ln += np.log1p(part * (-2 * s + part * (s * s + t * t))).sum() / 2
+            angle += np.arctan2(-t * part, 1 - s * part).sum()
+        term = np.exp(-ln) * (s * np.cos(angle) - t * np.sin(angle)) / (s * s + t * t)
+        sum_ += term / 2 if t == 0 else term
+        t += step
+    integral = mpf(np.format_float_scientific(sum_ * step / LD(mp.nstr(mp.pi, 25)), 25))
+    return integral if s > 0 else 1 + integral
+
+
+# --- quantiles ---------------------------------------------------------------------
+
+def root(tail, mass, guess, spread):
+    """Where ln tail is ln mass: secants from a guess, in 40 digits."""
+    goal = mp.log(mass)
+
+    def gap(m):
+        return mp.log(tail(m)) - goal
+
+    a, b = guess, guess + spread / 100
+    at_a, at_b = gap(a), gap(b)
+    for _ in range(60):
+        c = b - at_b * (b - a) / (at_b - at_a)
+        a, at_a, b = b, at_b, c
+        if abs(b - a) < spread * mpf(10) ** -22:
+            return b
+        at_b = gap(b)
+    raise ArithmeticError("no root")
+
+
+def near(atoms, low, high):
+    """The part of a range within 30 standard deviations of the mean."""
+    size = mp.fsum(a * n for _, n, a in atoms)
+    mean = mp.fsum(a * t for t, _, a in atoms) / size
+    sd = mp.sqrt(mp.fsum(a * (t - mean * n) ** 2 for t, n, a in atoms)) / size
+    return max(low, mean - 30 * sd), min(high, mean + 30 * sd)
+
+
+def quantile(above, mass, upper, low, high):
+    """By halving until the tail is within 1%, then secants."""
+    tail = above if upper else lambda m: 1 - above(m)
+    a, b = mpf(low), mpf(high)
+    while True:
+        mid = (a + b) / 2
+        t = tail(mid)
+        if abs(t / mass - 1) < 0.01 or b - a < (high - low) * mpf(10) ** -25:
+            break
+        if (t < mass) == upper:
+            b = mid
+        else:
+            a = mid
+    return root(tail, mass, mid, b - a)
+
+
+# --- rows ---------------------------------------------------------------------------
+
+def number(x):
+    """The double itself."""
+    return mpf(float(x))
+
+
+def text_of(rows):
+    return " ".join("/".join(repr(float(x)) for x in row[:-1]) + (f"x{int(row[-1])}" if row[-1] != 1 else "")
+                    for row in rows)
+
+
+def output(method, level, span, margin, bounds, rows, others=(), digits=DIGITS):
+    texts = [rows if isinstance(rows, str) else text_of(rows), text_of(others)]
+    return [method, repr(float(level)), *(repr(float(x)) for x in span), repr(float(margin)),
+            *(mp.nstr(b, digits) for b in bounds), *texts]
+
+
+def data_atoms(rows, kind):
+    """(total, size, weight) of rows that end in how often they are there."""
+    if kind == "score":
+        return [(number(x), mpf(1), n) for x, n in rows]
+    if kind == "weighted":
+        return [(number(x) * number(w), number(w), n) for x, w, n in rows]
+    return [(number(t), number(n), times) for t, n, times in rows]
+
+
+def mean_size(atoms):
+    return mp.fsum(n * a for _, n, a in atoms) / mp.fsum(a for _, _, a in atoms)
+
+
+def tail_of(level):
+    return (1 - number(level)) / 2
+
+
+KIND = {"mean": "score", "mean_lmt": "score", "weighted_mean": "weighted", "clustered_mean": "cluster",
+        "paired_mean_diff": "score", "paired_mean_prob_better": "score",
+        "clustered_diff": "cluster", "clustered_prob_better": "cluster"}
+
+
+def above_heavy(atoms, m):
+    light = above_light(atoms, m)
+    return above_line(atoms, m) if light is None else light
+
+
+def way(atoms, heavy):
+    return functools.partial(above_heavy if heavy else above_mp, atoms)
+
+
+def one_model(method, level, span, rows, heavy=False):
+    """mean, mean_lmt, weighted_mean and clustered_mean."""
+    atoms = data_atoms(rows, KIND[method])
+    size = mean_size(atoms)
+    lo, hi = (number(x) for x in span)
+    low, high = (lo * size, size, 1), (hi * size, size, 1)
+    bounds = []
+    for upper in (False, True):
+        imagined = [low, high] if method != "mean_lmt" else [high if upper else low]
+        own = [t / n for t, n, _ in atoms + imagined]
+        ends = near(atoms + imagined, min(own), max(own)) if heavy else (min(own), max(own))
+        bounds.append(quantile(way(atoms + imagined, heavy), tail_of(level), upper, *ends))
+    return output(method, level, span, 0, bounds, rows)
+
+
+def diff_tail(rows, kind, span, heavy):
+    atoms = data_atoms(rows, kind)
+    size, width = mean_size(atoms), number(span[1]) - number(span[0])
+    low, high = (-width * size, size), (width * size, size)
+    if heavy and len(atoms) > 1:
+        above = functools.partial(above_line, atoms + [(*low, HALF), (*high, HALF)])
+    else:
+        above = functools.partial(above_halves, atoms, low=low, high=high)
+    ends = near(atoms + [(*low, HALF), (*high, HALF)], -width, width) if heavy else (-width, width)
+    return above, ends
+
+
+def paired(method, level, span, rows, heavy=False):
+    above, ends = diff_tail(rows, KIND[method], span, heavy)
+    bounds = [quantile(above, tail_of(level), upper, *ends) for upper in (False, True)]
+    return output(method, level, span, 0, bounds, rows)
+
+
+def paired_probability(method, margin, span, rows, heavy=False):
+    above, _ = diff_tail(rows, KIND[method], span, heavy)
+    p = above(number(margin))
+    return output(method, 0.95, span, margin, [p, 1 - p], rows)
+
+
+@functools.lru_cache(maxsize=None)
+def legendre(order):
+    nodes = [mp.findroot(lambda t: mp.legendre(order, t), mpf(float(x))) for x in special.roots_legendre(order)[0]]
+    return [(t, 2 / ((1 - t * t) * mp.diff(lambda s: mp.legendre(order, s), t) ** 2)) for t in nodes]
+
+
+def with_ends(rows, span):
+    return data_atoms(rows, "score") + [(number(x), mpf(1), 1) for x in span]
+
+
+def difference_above(a, b, delta):
+    """P(mean of a - mean of b > delta), an integral of polynomials between knots."""
+    low, high = min(t for t, _, _ in a), max(t for t, _, _ in a)
+    knots = sorted({t for t, _, _ in a} | {t + delta for t, _, _ in b if low < t + delta < high})
+    order = (sum(int(w) for _, _, w in a) + sum(int(w) for _, _, w in b)) // 2
+    total = mpf(0)
+    for left, right in zip(knots, knots[1:]):
+        mid, half = (left + right) / 2, (right - left) / 2
+        total += half * mp.fsum(w * density(a, mid + half * t) * (1 - above_mp(b, mid + half * t - delta))
+                                for t, w in legendre(order))
+    return total
+
+
+def difference(level, span, rows, others):
+    a, b = with_ends(rows, span), with_ends(others, span)
+    width = number(span[1]) - number(span[0])
+    above = functools.partial(difference_above, a, b)
+    bounds = [quantile(above, tail_of(level), upper, -width, width) for upper in (False, True)]
+    return output("mean_diff", level, span, 0, bounds, rows, others)
+
+
+def difference_probability(margin, span, rows, others):
+    p = difference_above(with_ends(rows, span), with_ends(others, span), number(margin))
+    return output("mean_prob_better", 0.95, span, margin, [p, 1 - p], rows, others)
+
+
+def clt(level, rows):
+    n = mp.fsum(times for _, times in rows)
+    mean = mp.fsum(times * number(x) for x, times in rows) / n
+    sd = mp.sqrt(mp.fsum(times * (number(x) - mean) ** 2 for x, times in rows) / (n - 1))
+    half = mp.sqrt(2) * mp.erfinv(number(level)) * sd / mp.sqrt(n)
+    return output("mean_clt", level, (0, 1), 0, [mean - half, mean + half], rows)
+
+
+def alike_lmt(score, n, level):
+    """All scores alike: a bound is a share of the score with a power of a uniform."""
+    x, share = number(score), tail_of(level) ** (1 / mpf(n))
+    return output("mean_lmt", level, (0, 1), 0, [x * share, 1 - (1 - x) * share], [(score, n)])
+
+
+def generated(n, shape):
+    """Scores that need no list: (i * 7919 mod a prime) / the prime, for i from 1 to n, and their squares."""
+    prime = 10007 if n < 10007 else 1000003
+    x = np.array([i * 7919 % prime for i in range(1, n + 1)], float) / prime
+    return x if shape == "even" else x * x
+
+
+def many(n, shape, level):
+    """mean of so many scores, in long doubles."""
+    scores = generated(n, shape)
+    mean, sd = mpf(float(scores.mean())), mpf(float(scores.std())) / mp.sqrt(n)
+    mean = (mean * n + 1) / (n + 2)
+    if n <= 10007:
+        atoms = [(mpf(float(x)), mpf(1), 1) for x in scores] + [(mpf(0), mpf(1), 1), (mpf(1), mpf(1), 1)]
+        above = functools.partial(above_ld, atoms)
+    else:
+        above = functools.partial(above_rows, scores.astype(LD), low=0, high=1)
+    z = mp.sqrt(2) * mp.erfinv(number(level))
+    bounds = []
+    for upper in (False, True):
+        tail = above if upper else lambda m: 1 - above(m)
+        guess = mean + (z if upper else -z) * sd
+        bounds.append(secant(tail, tail_of(level), guess, sd))
+    return output("mean", level, (0, 1), 0, bounds, f"{shape}:{n}", digits=14)
+
+
+def secant(tail, mass, guess, sd):
+    """As root(), to what long doubles can tell."""
+    goal = mp.log(mass)
+    a, b = guess, guess + sd / 100
+    at_a = mp.log(tail(a)) - goal
+    while True:
+        at_b = mp.log(tail(b)) - goal
+        if abs(at_b) < 1e-14 or at_a == at_b or abs(b - a) < sd * mpf(10) ** -15:
+            return b
+        a, at_a, b = b, at_b, b - at_b * (b - a) / (at_b - at_a)
+
+
+UNIT = (0, 1)
+STARS = (1, 5)
+WIDE = (-1e6, 1e6)
+LEVELS = [0.95, 0.01, 0.5, 0.9, 0.99, 0.999999]
+FIVE = [(0.2, 1), (0.5, 1), (0.9, 1), (1, 1), (0.75, 1)]
+TEN = [(0, 2), (0.5, 3), (1, 5)]
+SCORES = [
+    (UNIT, FIVE), (UNIT, TEN), (UNIT, [(0.7, 10)]), (UNIT, [(0.3, 1)]), (UNIT, [(1e-9, 1)]), (UNIT, [(1, 28), (0.5, 2)]),
+    (UNIT, [(0.7 + i * 1e-12, 1) for i in range(8)]), (UNIT, [(0.999999, 12), (0.25, 1)]),
+    (UNIT, [((i * 37 % 101) / 101, 1) for i in range(1, 21)]), (UNIT, [(i / 10, 1 + i % 4) for i in range(11)]),
+    (UNIT, [(1e-15, 3), (1e-12, 2)]), (UNIT, [(0, 30), (1e-3, 1)]), (UNIT, [(1 - 1e-13, 9)]),
+    (STARS, [(1, 2), (2, 1), (3, 4), (4, 9), (5, 6)]), (STARS, [(3.5, 1), (4, 2)]),
+    (WIDE, [(-1e6, 1), (-3.25, 4), (12, 5), (999999, 1)]), (WIDE, [(0.001, 3), (0.002, 2)]), ((0, 100), [(61.5, 1), (70, 2), (88.25, 1)]),
+]
+HEAVY = [
+    (UNIT, [(0.7, 10**9)]), (UNIT, [(0.25, 10**6), (0.5, 10**8), (0.875, 10**9)]), (UNIT, [(0, 10**9), (0.5, 1)]),
+    (UNIT, [(1, 10**7), (0.5, 1), (0.25, 1)]), (STARS, [(1, 10**6), (5, 3 * 10**6), (3, 17)]),
+]
+WEIGHTED = [
+    (UNIT, [(0.2, 1, 1), (0.9, 2, 1), (0.5, 0.25, 3)]), (UNIT, [(0.3, 1e9, 1), (0.8, 1, 5)]), (UNIT, [(0.3, 1, 1), (0.8, 1e-9, 6), (0.1, 7, 1)]),
+    (STARS, [(2, 10, 1), (5, 1, 1), (4.5, 3, 2)]), (UNIT, [(1, 1e-9, 1), (0, 1, 1)]), (UNIT, [(0.4, 123.5, 1)]),
+]
+CLUSTERS = [
+    (UNIT, [(3, 5, 1), (5, 5, 1), (1, 4, 1), (0, 2, 1)]), (UNIT, [(3, 5, 1)]), (UNIT, [(900, 1000, 1), (0, 1, 5)]),
+    (UNIT, [(2.5, 4, 3), (1, 7, 2), (0.25, 1, 4)]), (STARS, [(12, 3, 1), (9, 4, 2)]), (UNIT, [(1e5, 123456, 1), (1, 2, 3), (3, 3, 2)]),
+    (UNIT, [(5, 5, 6)]), (UNIT, [(0, 5, 4), (5, 5, 3)]),
+]
+DIFFS = [
+    (UNIT, [(1, 6), (0, 14)]), (UNIT, [(1, 16), (-1, 8), (0, 62)]), (UNIT, [(0, 5)]), (UNIT, [(1, 1)]), (UNIT, [(-0.25, 2), (0.5, 3), (0.125, 4)]),
+    (STARS, [(4, 1), (-2, 2), (1, 5), (0, 3)]), (UNIT, [(-1, 1)]), (UNIT, [(0.1, 20)]), (WIDE, [(3, 4), (-100000, 1)]),
+]
+HEAVY_DIFFS = [(UNIT, [(1, 10**6), (-1, 999000), (0, 10**8)]), (UNIT, [(0.125, 10**7)])]
+DIFF_CLUSTERS = [
+    (UNIT, [(2, 5, 1), (1, 5, 1), (0, 4, 1), (-1, 2, 1)]), (UNIT, [(0, 3, 4)]), (UNIT, [(40, 100, 1), (-1, 1, 3)]),
+    (STARS, [(-6, 3, 1), (2, 2, 2), (0.5, 5, 1)]),
+]
+MARGINS = [0, 0.02, -0.1, 0.4]
+TWO = [
+    (UNIT, [(0.3, 1)], [(0.8, 1)]), (UNIT, FIVE, [(0.1, 2), (0.6, 1), (1, 1)]), (UNIT, [(1, 3), (0.5, 1)], [(1, 2), (0.25, 2)]),
+    (UNIT, [(0.7, 6)], [(0.65, 5)]), (STARS, [(4, 2), (5, 1)], [(1, 1), (3.5, 3)]), (UNIT, [(0, 2), (0.01, 1)], [(1, 2), (0.99, 1)]),
+    (UNIT, FIVE, FIVE), (UNIT, [(0.9, 12), (0.2, 1)], [(0.5, 2)]),
+]
+
+
+def rows():
+    def level(i):
+        return LEVELS[i % len(LEVELS)]
+
+    jobs = []
+    for i, (span, data) in enumerate(SCORES):
+        for method in ("mean", "mean_lmt"):
+            jobs += [(one_model, (method, lv, span, data)) for lv in sorted({0.95, level(i)})]
+        if sum(times for _, times in data) > 1:
+            jobs.append((clt, (level(i), data)))
+    jobs += [(one_model, ("mean", lv, UNIT, FIVE)) for lv in LEVELS[1:]]
+    jobs += [(one_model, (method, lv, span, data, True)) for i, (span, data) in enumerate(HEAVY)
+             for method, lv in (("mean", 0.95), ("mean", level(i + 1)), ("mean_lmt", level(i)))]
+    jobs += [(alike_lmt, (score, n, lv)) for score, n, lv in ((0.5, 1, 0.95), (0.7, 10, 0.99), (1e-6, 10**6, 0.95), (0.3, 10**9, 0.999999))]
+    for method, cases in (("weighted_mean", WEIGHTED), ("clustered_mean", CLUSTERS)):
+        jobs += [(one_model, (method, lv, span, data)) for i, (span, data) in enumerate(cases) for lv in sorted({0.95, level(i + 1)})]
+    for kind, cases in (("paired_mean", DIFFS), ("clustered", DIFF_CLUSTERS)):
+        for i, (span, data) in enumerate(cases):
+            name = kind + "_diff"
+            jobs += [(paired, (name, lv, span, data)) for lv in sorted({0.95, level(i + 1)})]
+            width = span[1] - span[0]
+            jobs += [(paired_probability, (kind + "_prob_better", m * width, span, data)) for m in sorted({0, MARGINS[i % 4]})]
+    for span, data in HEAVY_DIFFS:
+        jobs += [(paired, ("paired_mean_diff", lv, span, data, True)) for lv in (0.95, 0.999999)]
+        jobs.append((paired_probability, ("paired_mean_prob_better", 0.0001, span, data, True)))
+    for i, (span, data, others) in enumerate(TWO):
+        jobs += [(difference, (lv, span, data, others)) for lv in sorted({0.95, level(i + 1)})]
+        width = span[1] - span[0]
+        jobs += [(difference_probability, (m * width, span, data, others)) for m in sorted({0, MARGINS[i % 4]})]
+    jobs += [(many, (n, shape, lv)) for n, shape, lv in
+             ((1000, "even", 0.95), (1000, "square", 0.999999), (10**4, "even", 0.95), (10**4, "square", 0.999999),
+              (10**5, "square", 0.95), (10**6, "even", 0.95))]
+    return jobs
+
+
+def check():
+    """The ways against each other and against the beta distribution."""
+    atoms = data_atoms([(x, 20) for x, _ in FIVE], "score") + [(mpf(0), mpf(1), 1), (mpf(1), mpf(1), 1)]
+    m = mpf("0.6")
+    for other in (above_line(atoms, m), above_ld(atoms, m)):
+        assert abs(above_mp(atoms, m) / other - 1) < 1e-16, other
+    light = data_atoms([(0.75, 40)], "score") + [(mpf(0), mpf(1), 1), (mpf(1), mpf(1), 1)]
+    assert abs(above_mp(light, m) / above_light(light, m) - 1) < 1e-30
+    zero_one = [(mpf(0), mpf(1), 1 + 2), (mpf(1), mpf(1), 1 + 18)]
+    assert abs(above_mp(zero_one, betaref.quantile(19, 3, mpf("0.025"), True)) - mpf("0.025")) < 1e-30
+    diffs = data_atoms([(2, 5, 25), (-1, 2, 30)], "cluster")
+    halves = [(mpf(-3), mpf(3), HALF), (mpf(3), mpf(3), HALF)]
+    by_halves = above_halves(diffs, mpf("0.1"), *(h[:2] for h in halves))
+    assert abs(by_halves / above_line(diffs + halves, mpf("0.1")) - 1) < 1e-18, by_halves
+
+
+if __name__ == "__main__":
+    check()
+    sys.exit(0)
