@@ -1,13 +1,17 @@
 /*
 ** Clustered questions in SQL: clustered_ci(y, cluster [, level [, prior]]) over rows of
-** results, clustered_ci_counts(k, n [, level [, prior]]) over one row a cluster.
+** results, clustered_ci_counts(k, n [, level [, prior]]) over one row a cluster, and
+** what else is asked of clusters: pass_at_k_ci, clustered_each and their like.
 **
-** Rows of results keep their clusters by their key, with k and n; clusters
-** given as such are kept as pairs (k, n), blobs of two doubles, with how many have them.
+** Rows of results keep their clusters by their key, with k and n; so do clusters that
+** have a label.  Others are kept as pairs (k, n), blobs of two doubles, with how many
+** clusters have them.
 */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "../stats/each.h"
 #include "function.h"
 #include "keys.h"
 
@@ -65,6 +69,23 @@ static bool add_cluster(evalci_call *call, clusters *c, sqlite3_value **argv, in
   return true;
 }
 
+/* Rows of one label are one cluster. */
+static bool add_labelled(evalci_call *call, clusters *c, sqlite3_value **argv, int times) {
+  double counts[2];
+  evalci_key key;
+  if (!read_cluster_counts(call, argv + 1, counts)) return false;
+  if (counts[1] == 0) return true;
+  if (!evalci_read_cluster(call, argv[0], &key)) return false;
+  evalci_entry *e = evalci_entry_of(&c->keys, &key);
+  if (!e) return false;
+  sqlite3_int64 added[] = {(sqlite3_int64)counts[0], (sqlite3_int64)counts[1]};
+  if (times > 0 && e->counts[1] + added[1] > (sqlite3_int64)1 << 53)
+    return evalci_fail(call, "n of one label must add up to at most 2^53, got %s and more",
+                       evalci_show(argv[2]).text);
+  evalci_add_to_entry(&c->keys, e, added, times);
+  return true;
+}
+
 static ev_cluster cluster_of_results(const evalci_entry *e) {
   return (ev_cluster){(double)e->counts[0], (double)e->counts[1], 1};
 }
@@ -78,6 +99,11 @@ static ev_cluster cluster_of_counts(const evalci_entry *e) {
 const evalci_cluster_source evalci_clustered_results = {
     {"y", "cluster"}, 2, add_result, cluster_of_results};
 const evalci_cluster_source evalci_given_clusters = {{"k", "n"}, 1, add_cluster, cluster_of_counts};
+const evalci_cluster_source evalci_labelled_clusters = {
+    {"label", "k", "n"}, 2, add_labelled, cluster_of_results};
+const evalci_cluster_source evalci_attempted_items = {
+    {"y", "item"}, 2, add_result, cluster_of_results};
+const evalci_cluster_source evalci_given_items = {{"c", "n"}, 1, add_cluster, cluster_of_counts};
 
 static void clusters_step(sqlite3_context *context, int argc, sqlite3_value **argv) {
   const evalci_function *f = sqlite3_user_data(context);
@@ -135,6 +161,82 @@ static void clusters_final(sqlite3_context *context) {
   clusters_value(context);
   evalci_free_keys(&c->keys);
 }
+
+/*
+** Each cluster's own accuracy, as JSON
+*/
+static int by_key(const void *a, const void *b) {
+  const evalci_entry *const *x = a, *const *y = b;
+  return evalci_compare_keys(*x, *y);
+}
+
+static void append_number_of(sqlite3_str *out, const char *name, double x) {
+  char number[EVALCI_NUMBER_SIZE];
+  number[evalci_write_number(x, number)] = 0;
+  sqlite3_str_appendf(out, ",\"%s\":%s", name, number);
+}
+
+static void result_each(sqlite3_context *context, const evalci_entry **entries, const ev_each *each,
+                        size_t count) {
+  sqlite3_str *out = sqlite3_str_new(sqlite3_context_db_handle(context));
+  for (size_t i = 0; i < count; i++) {
+    sqlite3_str_appendall(out, i ? ",{\"cluster\":" : "[{\"cluster\":");
+    evalci_append_key(out, entries[i]);
+    sqlite3_str_appendf(out, ",\"k\":%lld,\"n\":%lld", entries[i]->counts[0],
+                        entries[i]->counts[1]);
+    append_number_of(out, "mean", each[i].mean);
+    append_number_of(out, "lo", each[i].lo);
+    append_number_of(out, "hi", each[i].hi);
+    sqlite3_str_appendchar(out, 1, '}');
+  }
+  sqlite3_str_appendchar(out, 1, ']');
+  int error = sqlite3_str_errcode(out), size = sqlite3_str_length(out);
+  char *text = sqlite3_str_finish(out);
+  if (error != SQLITE_OK) {
+    sqlite3_free(text);
+    sqlite3_result_error_code(context, error);
+    return;
+  }
+  sqlite3_result_text(context, text, size, sqlite3_free);
+  sqlite3_result_subtype(context, 'J');
+}
+
+/* In the order of their keys, which models do not see. */
+static void each_value(sqlite3_context *context) {
+  const evalci_cluster_method *m = sqlite3_user_data(context);
+  const clusters *c = sqlite3_aggregate_context(context, 0);
+  size_t count = 0, room = c && !c->failed ? evalci_count_entries(&c->keys) : 0;
+  if (room == 0) return;
+  const evalci_entry **entries = sqlite3_malloc64(room * sizeof *entries);
+  ev_cluster *listed = sqlite3_malloc64(room * sizeof *listed);
+  ev_each *each = sqlite3_malloc64(room * sizeof *each);
+  ev_status status = EV_NO_MEMORY;
+  if (entries && listed && each) {
+    for (const evalci_entry *e = NULL; (e = evalci_next_entry(&c->keys, e));) entries[count++] = e;
+    qsort(entries, count, sizeof *entries, by_key);
+    for (size_t i = 0; i < count; i++) listed[i] = m->source->cluster(entries[i]);
+    status = ev_clustered_each(listed, count, &c->options, evalci_host_of(context), each);
+  }
+  if (evalci_check_status(context, m->function.name, status))
+    result_each(context, entries, each, count);
+  sqlite3_free(entries);
+  sqlite3_free(listed);
+  sqlite3_free(each);
+}
+
+static void each_final(sqlite3_context *context) {
+  clusters *c = sqlite3_aggregate_context(context, 0);
+  if (!c) return;
+  each_value(context);
+  evalci_free_keys(&c->keys);
+}
+
+const evalci_kind evalci_each_of_clusters = {.arguments = cluster_arguments,
+                                             .json = true,
+                                             .step = clusters_step,
+                                             .final = each_final,
+                                             .value = each_value,
+                                             .inverse = clusters_inverse};
 
 const evalci_kind evalci_interval_of_clusters = {.arguments = cluster_arguments,
                                                  .json = true,

@@ -10,6 +10,7 @@
 #include "../stats/fisher.h"
 #include "../stats/metrics.h"
 #include "../stats/paired.h"
+#include "../stats/pass.h"
 #include "../stats/proportion.h"
 #include "../stats/unpaired.h"
 #include "function.h"
@@ -81,6 +82,10 @@ static const evalci_layout truly_positive = {{"truth", "predicted"}, {"tp", "fn"
 #define UNITS_P(name, options, source, model)                                                      \
   ROW(evalci_unit_probability, {{name, &evalci_probability_of_units, options}, &source}, model)
 
+/* Of items that were attempted several times. */
+#define ATTEMPTED(name, options, source, model)                                                    \
+  ROW(evalci_cluster_method, {name, &evalci_interval_of_clusters, options}, &source, model)
+
 #define PICTURE(name, picture)                                                                     \
   ROW(evalci_picture_function, {name, &evalci_picture_of_rows, 0}, &picture)
 #define SCALAR(name, options, kind) ROW(evalci_function, name, &kind, options)
@@ -91,6 +96,7 @@ enum {
   LEVEL_RANGE = EVALCI_LEVEL | EVALCI_RANGE,
   MARGIN_RANGE = EVALCI_MARGIN | EVALCI_RANGE,
   LEVEL_HIERARCHY = EVALCI_LEVEL | EVALCI_HIERARCHY,
+  K_LEVEL_HIERARCHY = EVALCI_ATTEMPTS | LEVEL_HIERARCHY,
 };
 
 static const evalci_function *const functions[] = {
@@ -104,6 +110,16 @@ static const evalci_function *const functions[] = {
 
     CLUSTERED("clustered_ci", LEVEL_HIERARCHY, ev_clustered),
     CLUSTERED("clustered_clt_ci", LEVEL, ev_clustered_clt),
+    ROW(evalci_cluster_method, {"clustered_each", &evalci_each_of_clusters, LEVEL_HIERARCHY},
+        &evalci_clustered_results, NULL),
+    ROW(evalci_cluster_method, {"clustered_each_counts", &evalci_each_of_clusters, LEVEL_HIERARCHY},
+        &evalci_labelled_clusters, NULL),
+    ATTEMPTED("pass_at_k_ci", K_LEVEL_HIERARCHY, evalci_attempted_items, ev_pass_at_k),
+    ATTEMPTED("pass_at_k_ci_counts", K_LEVEL_HIERARCHY, evalci_given_items, ev_pass_at_k),
+    ATTEMPTED("pass_hat_k_ci", K_LEVEL_HIERARCHY, evalci_attempted_items, ev_pass_hat_k),
+    ATTEMPTED("pass_hat_k_ci_counts", K_LEVEL_HIERARCHY, evalci_given_items, ev_pass_hat_k),
+    SCALAR("pass_at_k", 0, evalci_pass_at_k),
+    SCALAR("pass_hat_k", 0, evalci_pass_hat_k),
 
     PROBABILITY("prob_better", EVALCI_MARGIN, unpaired, ev_prob_better),
     INTERVAL("diff_ci", LEVEL, unpaired, ev_diff),

@@ -79,6 +79,8 @@ extern const evalci_kind evalci_probability_of_rows, evalci_probability_of_count
 */
 typedef struct evalci_cluster_source evalci_cluster_source;
 extern const evalci_cluster_source evalci_clustered_results, evalci_given_clusters;
+extern const evalci_cluster_source evalci_labelled_clusters;
+extern const evalci_cluster_source evalci_attempted_items, evalci_given_items;
 
 typedef struct evalci_cluster_method {
   evalci_function function;
@@ -87,6 +89,14 @@ typedef struct evalci_cluster_method {
 } evalci_cluster_method;
 
 extern const evalci_kind evalci_interval_of_clusters;
+
+/* JSON with every cluster's own interval; the row's model is NULL. */
+extern const evalci_kind evalci_each_of_clusters;
+
+/*
+** attempts.c: the estimate of one question that was attempted several times.
+*/
+extern const evalci_kind evalci_pass_at_k, evalci_pass_hat_k;
 
 /*
 ** graded.c: rows with a score or two, or one row a different score, to an interval or

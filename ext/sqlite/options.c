@@ -8,6 +8,12 @@
 
 #include "surface.h"
 
+/* Every cluster has at least one attempt of its own, and k attempts are a product of
+** k factors. */
+static bool read_attempts(evalci_call *call, sqlite3_value **argv, ev_options *out) {
+  return evalci_read_whole(call, "k", argv[0], 1, 1e6, &out->attempts);
+}
+
 static bool read_level(evalci_call *call, sqlite3_value **argv, ev_options *out) {
   bool number = evalci_read_number(argv[0], &out->level);
   if (number && out->level > 0 && out->level < 1) return true;
@@ -82,6 +88,7 @@ typedef struct option {
 #define FIELD(field) offsetof(ev_options, field)
 
 static const option options_table[] = {
+    {EVALCI_ATTEMPTS, true, {"k"}, read_attempts, {FIELD(attempts)}, {"k"}},
     {EVALCI_LEVEL, false, {"level"}, read_level, {FIELD(level)}, {"level"}},
     {EVALCI_MARGIN, false, {"margin"}, read_margin, {FIELD(margin)}, {"margin"}},
     {EVALCI_BETA, false, {"a", "b"}, read_beta, {FIELD(a), FIELD(b)}, {"prior a", "prior b"}},
@@ -113,7 +120,7 @@ bool evalci_option_required(unsigned options, int which) {
 
 bool evalci_read_options(evalci_call *call, unsigned options, int argc, sqlite3_value **argv,
                          ev_options *out) {
-  *out = (ev_options){.level = 0.95, .a = 1, .b = 1, .lo = 0, .hi = 1};
+  *out = (ev_options){.level = 0.95, .a = 1, .b = 1, .lo = 0, .hi = 1, .attempts = 1};
   for (int i = 0; argc > 0; i++) {
     const option *o = option_of(options, i);
     if (!o->read(call, argv, out)) return false;

@@ -1,0 +1,42 @@
+/*
+** One question that was attempted several times: pass_at_k(c, n, k) and
+** pass_hat_k(c, n, k), the unbiased estimates from c right of n attempts.
+*/
+#include "../stats/pass.h"
+#include "function.h"
+
+static const char *const *attempts_arguments(const evalci_function *f) {
+  static const char *const names[] = {"c", "n", "k", NULL};
+  (void)f;
+  return names;
+}
+
+static void result_estimate(sqlite3_context *context, int argc, sqlite3_value **argv,
+                            double (*estimate)(double c, double n, double k)) {
+  const char *const *names = attempts_arguments(NULL);
+  evalci_call call = evalci_call_of(context);
+  double counts[2], k;
+  if (evalci_any_null(argc, argv)) return;
+  bool ok =
+      evalci_read_k_n(&call, names, argv, counts) && evalci_read_count(&call, "k", argv[2], &k);
+  if (ok && (k < 1 || k > counts[1]))
+    ok = evalci_fail(&call,
+                     "k must be from 1 to n, got k = %s and n = %s; "
+                     "n attempts say nothing of more than n",
+                     evalci_show(argv[2]).text, evalci_show(argv[1]).text);
+  if (ok)
+    sqlite3_result_double(context, estimate(counts[0], counts[1], k));
+  else
+    evalci_report(context, &call);
+}
+
+static void pass_at_k(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  result_estimate(context, argc, argv, ev_pass_at_k_estimate);
+}
+
+static void pass_hat_k(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  result_estimate(context, argc, argv, ev_pass_hat_k_estimate);
+}
+
+const evalci_kind evalci_pass_at_k = {.arguments = attempts_arguments, .scalar = pass_at_k};
+const evalci_kind evalci_pass_hat_k = {.arguments = attempts_arguments, .scalar = pass_hat_k};

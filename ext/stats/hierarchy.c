@@ -1,0 +1,419 @@
+/*
+** Where the posterior of (theta, d) is, and points to sum over it.
+**
+** At a fixed d the posterior of s = logit theta is smooth, has one mode (it is
+** log-concave in theta) and falls off at least exponentially: the plain trapezoid
+** rule converges exponentially.  Each such line has its own mode, step and range,
+** because its scale depends on d: under 'icc' one cluster of n has an sd of s of
+** about 1 at small d, and of 1/sqrt(n) where d is beyond n.
+**
+** Across lines the rule is Gauss and Legendre's, on panels of
+**
+**     r = ln d    around the mode, outward until nothing is left;
+**     d           from 0, where r would have to go to -37 for 16 digits: likelihood and
+**                 prior are analytic at d = 0, with poles at -1, -2, ..;
+**     1/(1+d)     from 0, where r would have to go to +45: the likelihood is a rational
+**                 function of 1/d with poles at -1/i for i < n, and so is the prior.
+**
+** So d stays below about 50 times the number of questions, and sums of logarithms
+** lose little at the largest.
+*/
+#include "hierarchy.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "beta.h"
+#include "factorials.h"
+#include "marginal.h"
+
+/* A point e^-42 = 6e-19 of all is left out, and so is what lies beyond it. */
+static const double LINE_CUT_OFF = 42;
+
+/* The posterior, and where it is. */
+struct ev_joint {
+  ev_factorials right, wrong, all;
+  double mixed; /* clusters with both right and wrong answers */
+  ev_prior prior;
+  ev_mesh mesh;
+  ev_host host;
+  double d;            /* of the line looked at */
+  double peak, spread; /* its mode and sd, as far as known: where to look on the next */
+  double ln_total;     /* ln of the integral over the plane, as far as known */
+  size_t room, line_room, panel_room;
+};
+typedef struct ev_joint joint;
+
+/* ln of the posterior density of d and s, in two parts: of d alone, and the rest. */
+static double ln_of_d(joint *p, double d) {
+  double ln_prior = p->prior == EV_PRIOR_ICC ? -2 * log1p(d) : -d;
+  return ln_prior + (p->mixed > 0 ? p->mixed * log(d) : 0) - ev_factorials_at(&p->all, d);
+}
+
+static double ln_along_line(double s, void *context) {
+  joint *p = context;
+  ev_point theta = ev_at_logit(s);
+  return -(p->right.clusters + 1) * log1p(exp(-s)) - (p->wrong.clusters + 1) * log1p(exp(s)) +
+         ev_factorials_at(&p->right, p->d * theta.x) + ev_factorials_at(&p->wrong, p->d * theta.y);
+}
+
+/*
+** Modes and scales
+*/
+typedef struct summit {
+  double at, sd, ln;
+} summit;
+
+/* Climbs from a point in growing steps, then narrows them until a parabola fits
+** within a step of about the sd; no sd is taken to be above 2. */
+static ev_status climb(ev_ln_density *f, void *context, double from, double step, summit *top) {
+  double x = from, mid = f(x, context);
+  for (int i = 0; i < 400; i++) {
+    double low = f(x - step, context), high = f(x + step, context), most = fmax(low, high);
+    double drop = mid - (low + high) / 2;
+    if (isnan(drop)) return EV_NOT_CONVERGED;
+    if (most > mid) {
+      x += high > low ? step : -step;
+      mid = most;
+      step *= 1.5;
+    } else if (drop < 0.02 && step < 2) {
+      step *= 2;
+    } else if (drop > 1) {
+      x += fmax(-0.5, fmin(0.5, (high - low) / drop / 4)) * step;
+      mid = f(x, context);
+      step /= 3;
+    } else {
+      *top = (summit){x, fmin(2, step / sqrt(2 * fmax(drop, 1e-9))), mid};
+      return EV_OK;
+    }
+  }
+  return EV_NOT_CONVERGED;
+}
+
+/* Goes to the line at d, from one that need only be near. */
+static ev_status go_to_line(joint *p, double d, summit *top) {
+  p->d = d;
+  ev_status status = climb(ln_along_line, p, p->peak, p->spread, top);
+  if (status != EV_OK) return status;
+  p->peak = top->at;
+  p->spread = top->sd;
+  return EV_OK;
+}
+
+/* ln of about the integral along the line of r = ln d, as a density of r. */
+static double ln_of_line(double r, void *context) {
+  joint *p = context;
+  summit top;
+  if (go_to_line(p, exp(r), &top) != EV_OK) return NAN;
+  return r + ln_of_d(p, p->d) + top.ln + log(top.sd);
+}
+
+/* How far rounding may move the logarithm of the likelihood at r. */
+static double rounding_at(joint *p, double r) {
+  return DBL_EPSILON * (p->mixed * fabs(r) + ev_factorials_at(&p->all, exp(r)));
+}
+
+/* The best of a scan in steps of 2, which sees every mode there may be, climbed.
+** Lines beyond 100 times the questions are alike, and where rounding is not small there
+** is nothing to climb. */
+static ev_status find_mode_of_r(joint *p, summit *top) {
+  double best = -HUGE_VAL, at = 0, most = log(100 * p->all.answers + 100);
+  double peak = p->peak, spread = p->spread, r = -40;
+  for (; r < most && rounding_at(p, r) < 0.01; r += 2) {
+    double ln = ln_of_line(r, p);
+    if (isnan(ln)) return EV_NOT_CONVERGED;
+    if (p->host.interrupted && p->host.interrupted(p->host.context)) return EV_INTERRUPTED;
+    if (ln <= best) continue;
+    best = ln;
+    at = r;
+    peak = p->peak;
+    spread = p->spread;
+  }
+  p->peak = peak;
+  p->spread = spread;
+  ev_status status = climb(ln_of_line, p, at, 1, top);
+  bool too_large = status == EV_OK ? rounding_at(p, top->at) > 1e-3 : r < most;
+  return too_large ? EV_TOO_LARGE : status;
+}
+
+/*
+** Lines
+*/
+
+/* Room for one item more. */
+static bool reserve_item(void **items, size_t size, size_t count, size_t *room) {
+  if (count < *room) return true;
+  size_t wanted = *room ? 2 * *room : 64;
+  void *moved = realloc(*items, wanted * size);
+  if (!moved) return false;
+  *items = moved;
+  *room = wanted;
+  return true;
+}
+
+static bool push_point(ev_hierarchy *h, ev_hierarchy_point point) {
+  void *items = h->points;
+  bool ok = reserve_item(&items, sizeof point, h->count, &h->joint->room);
+  h->points = items;
+  if (ok) h->points[h->count++] = point;
+  return ok;
+}
+
+static bool push_line(ev_hierarchy *h, ev_hierarchy_line line) {
+  void *items = h->lines;
+  bool ok = reserve_item(&items, sizeof line, h->line_count, &h->joint->line_room);
+  h->lines = items;
+  if (ok) h->lines[h->line_count++] = line;
+  return ok;
+}
+
+static bool push_panel(ev_hierarchy *h, ev_hierarchy_panel panel) {
+  void *items = h->panels;
+  bool ok = reserve_item(&items, sizeof panel, h->panel_count, &h->joint->panel_room);
+  h->panels = items;
+  if (ok) h->panels[h->panel_count++] = panel;
+  return ok;
+}
+
+/* A trapezoid sum converges as exp(-2 pi^2 (sd/step)^2) for a normal, and as
+** exp(-pi^2 / step) for the steepest end, exp(s - exp(s)): 0.5 sd and 0.33 leave
+** 1e-13.  Half of it interpolates as well.  The density at a point of
+** Beta(d theta, d (1-theta)) is a function of s with an sd of (d theta (1-theta))^-1/2. */
+static double line_step(const joint *p) {
+  ev_point theta = ev_at_logit(p->peak);
+  double step = fmin(0.33, 0.5 * p->spread);
+  if (p->mesh == EV_MESH_CDF) step /= 2;
+  if (p->mesh == EV_MESH_BETAS) step = fmin(step, 0.5 / sqrt(1 + p->d * theta.x * theta.y));
+  return step;
+}
+
+/* The points one way along the line from its peak, until nothing is left. */
+static ev_status add_half_line(ev_hierarchy *h, int from, double step, double ln_line) {
+  joint *p = h->joint;
+  for (int i = from; i < 100000; i++) {
+    double s = p->peak + i * step, ln = ln_line + ln_along_line(s, p);
+    if (!(ln > -LINE_CUT_OFF)) return isnan(ln) ? EV_NOT_CONVERGED : EV_OK;
+    ev_point theta = ev_at_logit(s);
+    if (!push_point(h, (ev_hierarchy_point){theta.x, theta.y, p->d, exp(ln)})) return EV_NO_MEMORY;
+  }
+  return EV_NOT_CONVERGED;
+}
+
+/* Turns the order of the points from `first` on. */
+static void reverse_points(ev_hierarchy *h, size_t first) {
+  for (size_t low = first, high = h->count; low + 1 < high; low++) {
+    ev_hierarchy_point swapped = h->points[low];
+    h->points[low] = h->points[--high];
+    h->points[high] = swapped;
+  }
+}
+
+/* The line at d, with its weight among lines. */
+static ev_status add_line_at(ev_hierarchy *h, double d, double ln_weight) {
+  joint *p = h->joint;
+  summit top;
+  ev_status status = go_to_line(p, d, &top);
+  if (status != EV_OK) return status;
+  double step = line_step(p), ln_line = ln_weight + ln_of_d(p, d) + log(step) - p->ln_total;
+  size_t first = h->count;
+  status = add_half_line(h, 1, -step, ln_line);
+  size_t below = h->count - first;
+  reverse_points(h, first);
+  if (status == EV_OK) status = add_half_line(h, 0, step, ln_line);
+  if (status != EV_OK) return status;
+  ev_hierarchy_line line = {.d = d,
+                            .first_s = top.at - (double)below * step,
+                            .step_s = step,
+                            .mode = top.at,
+                            .sd = top.sd,
+                            .first = first,
+                            .count = h->count - first};
+  if (!push_line(h, line)) return EV_NO_MEMORY;
+  bool stop = p->host.interrupted && p->host.interrupted(p->host.context);
+  return stop ? EV_INTERRUPTED : EV_OK;
+}
+
+static ev_status add_lines_of_panel(ev_hierarchy *h, const ev_hierarchy_panel *panel) {
+  ev_status status = EV_OK;
+  double mid = (panel->near + panel->far) / 2, half = (panel->far - panel->near) / 2;
+  for (int i = 0; i < EV_NODES && status == EV_OK; i++) {
+    double x = mid + half * ev_node(i), d = x, ln_change = 0;
+    if (panel->axis == EV_PANEL_OF_R) {
+      d = exp(x);
+      ln_change = x;
+    } else if (panel->axis == EV_PANEL_OF_ICC) {
+      d = (1 - x) / x;
+      ln_change = -2 * log(x);
+    }
+    status = add_line_at(h, d, ln_change + log(fabs(half) * ev_weight(i)));
+  }
+  return status;
+}
+
+/* More panels than this would be a search that leads nowhere: 150 were seen at most. */
+enum { HIERARCHY_PANELS = 2000 };
+
+static ev_status add_line_panel(ev_hierarchy *h, ev_hierarchy_panel panel) {
+  panel.first = h->line_count;
+  if (h->panel_count >= HIERARCHY_PANELS) return EV_NOT_CONVERGED;
+  return push_panel(h, panel) ? add_lines_of_panel(h, &panel) : EV_NO_MEMORY;
+}
+
+/* Sixteen nodes on 5.7 sd of a normal leave 1e-14, and on 3.5 of r no more.  What is
+** asked of the lines bends more than their masses: 2.5 leave 1e-10 of a CDF, where 3.5
+** left 2e-9. */
+static double panel_width(const joint *p, summit top) {
+  return fmin(p->mesh == EV_MESH_CDF ? 2.5 : 3.5, 5.7 * top.sd);
+}
+
+/* A place on the axis of r, and what the lines' masses are there. */
+typedef struct panel_edge {
+  double r, ln;
+} panel_edge;
+
+/* One way from an edge to the next, nearer where the masses fall by more than `most`
+** on the way: a mode may have a steeper side than its curvature tells. */
+static panel_edge next_edge(joint *p, panel_edge from, double width, double most) {
+  panel_edge next = {from.r + width, ln_of_line(from.r + width, p)};
+  for (int i = 0; i < 20 && from.ln - next.ln > most; i++) {
+    width /= 2;
+    next = (panel_edge){from.r + width, ln_of_line(from.r + width, p)};
+  }
+  return next;
+}
+
+/* On the panel about the mode, and on the others; a normal falls by 4 and by 32. */
+static const double FALL_NEAR_MODE = 6, FALL_ELSEWHERE = 36;
+
+/* From the first panel's lower end down. */
+static ev_status add_panels_below(ev_hierarchy *h, summit top, panel_edge at) {
+  /* Where a cluster is all wrong, x^(d theta) is asked for as small as x = 1e-308:
+  ** d up to here has only to resolve e^(-14 d/0.02). */
+  double small = fmin(log(0.02), top.at - 3);
+  joint *p = h->joint;
+  while (at.ln > top.ln - LINE_CUT_OFF) {
+    if (at.r <= small)
+      return add_line_panel(h, (ev_hierarchy_panel){EV_PANEL_OF_D, exp(at.r), 0, 0});
+    panel_edge next = next_edge(p, at, -panel_width(p, top), FALL_ELSEWHERE);
+    ev_status status = add_line_panel(h, (ev_hierarchy_panel){EV_PANEL_OF_R, at.r, next.r, 0});
+    if (status != EV_OK) return status;
+    at = next;
+  }
+  return isnan(at.ln) ? EV_NOT_CONVERGED : EV_OK;
+}
+
+/* From the first panel's upper end up. */
+static ev_status add_panels_above(ev_hierarchy *h, summit top, panel_edge at) {
+  /* From here on 1/d runs over four times its distance to the poles at -1/i, i < n, at
+  ** the most, and sixteen nodes leave 5e-14. */
+  joint *p = h->joint;
+  double large = fmax(log(fmax(4, p->all.answers / 4)), top.at);
+  while (at.ln > top.ln - LINE_CUT_OFF) {
+    if (p->prior == EV_PRIOR_ICC && at.r >= large)
+      return add_line_panel(h, (ev_hierarchy_panel){EV_PANEL_OF_ICC, 1 / (1 + exp(at.r)), 0, 0});
+    panel_edge next = next_edge(p, at, panel_width(p, top), FALL_ELSEWHERE);
+    ev_status status = add_line_panel(h, (ev_hierarchy_panel){EV_PANEL_OF_R, at.r, next.r, 0});
+    if (status != EV_OK) return status;
+    at = next;
+  }
+  return isnan(at.ln) ? EV_NOT_CONVERGED : EV_OK;
+}
+
+static ev_status add_line_panels(ev_hierarchy *h) {
+  joint *p = h->joint;
+  summit top;
+  ev_status status = find_mode_of_r(p, &top);
+  if (status != EV_OK) return status;
+  p->ln_total = top.ln + log(top.sd);
+  double half = panel_width(p, top) / 2, peak = p->peak, spread = p->spread;
+  panel_edge mode = {top.at, top.ln};
+  panel_edge above = next_edge(p, mode, half, FALL_NEAR_MODE);
+  panel_edge below = next_edge(p, mode, -half, FALL_NEAR_MODE);
+  status = add_line_panel(h, (ev_hierarchy_panel){EV_PANEL_OF_R, below.r, above.r, 0});
+  if (status == EV_OK) status = add_panels_above(h, top, above);
+  p->peak = peak;
+  p->spread = spread;
+  if (status == EV_OK) status = add_panels_below(h, top, below);
+  return status;
+}
+
+ev_status ev_hierarchy_split(ev_hierarchy *h, size_t panel) {
+  ev_hierarchy_panel low = h->panels[panel], high = low;
+  low.far = high.near = (low.near + low.far) / 2;
+  h->joint->peak = h->lines[low.first].mode;
+  h->joint->spread = h->lines[low.first].sd;
+  low.first = h->line_count;
+  h->panels[panel] = low;
+  ev_status status = add_lines_of_panel(h, &low);
+  return status == EV_OK ? add_line_panel(h, high) : status;
+}
+
+/* Makes the weights of points sum to 1, and tells what they summed to. */
+static ev_status normalize_weights(ev_hierarchy_point *points, size_t count, double *sum) {
+  *sum = 0;
+  for (size_t i = 0; i < count; i++) *sum += points[i].weight;
+  if (!(*sum > 0 && isfinite(*sum))) return EV_NOT_CONVERGED;
+  for (size_t i = 0; i < count; i++) points[i].weight /= *sum;
+  return EV_OK;
+}
+
+ev_status ev_hierarchy_line_at(ev_hierarchy *h, double d) {
+  size_t first = h->count;
+  double r = log(d), ln = ln_of_line(r, h->joint), sum;
+  if (isnan(ln)) return EV_NOT_CONVERGED;
+  ev_status status = add_line_at(h, d, r - ln + h->joint->ln_total);
+  return status == EV_OK ? normalize_weights(h->points + first, h->count - first, &sum) : status;
+}
+
+/* The three products of the likelihood. */
+static void gather_clusters(joint *p, const ev_cluster *clusters, size_t count,
+                            ev_factorial_count *counts) {
+  for (size_t i = 0; i < count; i++)
+    counts[i] = (ev_factorial_count){clusters[i].k, clusters[i].times};
+  ev_factorials_make(&p->right, counts, count);
+  for (size_t i = 0; i < count; i++)
+    counts[i] = (ev_factorial_count){clusters[i].n - clusters[i].k, clusters[i].times};
+  ev_factorials_make(&p->wrong, counts, count);
+  for (size_t i = 0; i < count; i++)
+    counts[i] = (ev_factorial_count){clusters[i].n, clusters[i].times};
+  ev_factorials_make(&p->all, counts, count);
+  p->mixed = p->right.clusters + p->wrong.clusters - p->all.clusters;
+  p->peak = log((p->right.answers + 1) / (p->wrong.answers + 1));
+  p->spread = 1;
+}
+
+ev_status ev_hierarchy_mesh(const ev_cluster *clusters, size_t count, const ev_options *options,
+                            ev_host host, ev_mesh mesh, ev_hierarchy *h) {
+  *h = (ev_hierarchy){0};
+  joint *p = h->joint = calloc(1, sizeof *p);
+  ev_factorial_count *counts = malloc(count * sizeof *counts);
+  ev_status status = p && counts ? EV_OK : EV_NO_MEMORY;
+  if (status == EV_OK) {
+    p->prior = options->prior;
+    p->mesh = mesh;
+    p->host = host;
+    gather_clusters(p, clusters, count, counts);
+    status = add_line_panels(h);
+  }
+  if (status == EV_OK) {
+    double sum;
+    status = normalize_weights(h->points, h->count, &sum);
+    if (status == EV_OK) p->ln_total += log(sum);
+  }
+  free(counts);
+  return status;
+}
+
+ev_status ev_hierarchy_make(const ev_cluster *clusters, size_t count, const ev_options *options,
+                            ev_host host, ev_hierarchy *h) {
+  return ev_hierarchy_mesh(clusters, count, options, host, EV_MESH_SUM, h);
+}
+
+void ev_hierarchy_free(ev_hierarchy *h) {
+  free(h->points);
+  free(h->lines);
+  free(h->panels);
+  free(h->joint);
+  *h = (ev_hierarchy){0};
+}

@@ -1,0 +1,515 @@
+/*
+** The posterior of the Beta-binomial hierarchy and what is asked of it: attempts, and
+** each cluster's own accuracy.  Compares with references, prints the worst error of each
+** method, and checks identities that need no reference.
+**
+**     hierarchy FILE.csv...
+**
+** The head of a file names its columns.  Rows of other methods are left alone.
+*/
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_math.h>
+#include <gsl/gsl_sf_expint.h>
+
+#include "../../ext/stats/each.h"
+#include "../../ext/stats/factorials.h"
+#include "../../ext/stats/gauss.h"
+#include "../../ext/stats/hierarchy.h"
+#include "../../ext/stats/marginal.h"
+#include "../../ext/stats/pass.h"
+#include "../../ext/stats/proportion.h"
+#include "../check.h"
+
+static const ev_host nobody = {NULL, NULL};
+
+static ev_options options_of(double level, ev_prior prior, double attempts) {
+  return (ev_options){.level = level, .a = 1, .b = 1, .prior = prior, .attempts = attempts};
+}
+
+/* Clusters as text: 3/5 1/4x10. */
+static ev_cluster *parse_clusters(const char *text, size_t *count) {
+  ev_cluster *clusters = NULL;
+  char *at = (char *)text;
+  *count = 0;
+  while (*at && *at != '\n') {
+    clusters = realloc(clusters, (*count + 1) * sizeof *clusters);
+    if (!clusters) exit(2);
+    ev_cluster *next = &clusters[(*count)++];
+    next->k = strtod(at, &at);
+    next->n = strtod(at + 1, &at);
+    next->times = *at == 'x' ? strtod(at + 1, &at) : 1;
+    at += *at == ' ';
+  }
+  return clusters;
+}
+
+/* P(logit theta <= s), or P(> s), on a line: its sinc functions, integrated. */
+static double tail_of_line(const ev_hierarchy *h, const ev_hierarchy_line *line, double s,
+                           bool lower) {
+  double sum = 0, first = line->first_s, last = first + (double)line->count * line->step_s;
+  for (size_t i = 0; i < line->count; i++) {
+    double u = (s - first) / line->step_s - (double)i, beyond_half = s < last ? -0.5 : 0.5;
+    if (s > first && s < last) beyond_half = gsl_sf_Si(M_PI * u) / M_PI;
+    sum += h->points[line->first + i].weight * (lower ? 0.5 + beyond_half : 0.5 - beyond_half);
+  }
+  return sum;
+}
+
+/* Panels are split until s is at most 5 sd's farther from one mode than from another. */
+static double tail_of_panel(ev_hierarchy *h, size_t panel, double s, bool lower) {
+  double least = 8, most = -8, sum = 0;
+  for (size_t i = h->panels[panel].first; i < h->panels[panel].first + EV_NODES; i++) {
+    const ev_hierarchy_line *line = &h->lines[i];
+    if (line->count < 10) continue;
+    double deviate = fmax(-8, fmin(8, (s - line->mode) / line->sd));
+    least = fmin(least, deviate);
+    most = fmax(most, deviate);
+  }
+  if (most - least > 5) {
+    size_t added = h->panel_count;
+    if (ev_hierarchy_split(h, panel) != EV_OK) return NAN;
+    return tail_of_panel(h, panel, s, lower) + tail_of_panel(h, added, s, lower);
+  }
+  for (size_t i = h->panels[panel].first; i < h->panels[panel].first + EV_NODES; i++)
+    sum += tail_of_line(h, &h->lines[i], s, lower);
+  return sum;
+}
+
+/* ln of a tail's mass over what it should be, with the sign that rises with s. */
+static double tail_excess(ev_hierarchy *h, double s, double tail, bool lower) {
+  double sum = 0;
+  for (size_t i = 0, count = h->panel_count; i < count; i++) sum += tail_of_panel(h, i, s, lower);
+  return (lower ? 1 : -1) * log(fmax(1e-16, sum) / tail);
+}
+
+/* The theta that leaves the tail beyond it, by Ridders' method. */
+static double theta_bound(ev_hierarchy *h, double tail, bool lower) {
+  double low = -45, high = 45, s = 0;
+  double at_low = tail_excess(h, low, tail, lower), at_high = tail_excess(h, high, tail, lower);
+  for (int i = 0; i < 60 && high - low > 1e-12; i++) {
+    double mid = (low + high) / 2, at_mid = tail_excess(h, mid, tail, lower), last = s;
+    s = mid - (mid - low) * at_mid / sqrt(at_mid * at_mid - at_low * at_high);
+    double at = tail_excess(h, s, tail, lower);
+    if (fabs(s - last) < 1e-12 || at == 0) break;
+    *(at_mid < 0 ? &low : &high) = mid;
+    *(at_mid < 0 ? &at_low : &at_high) = at_mid;
+    if (s > low && s < high) {
+      *(at < 0 ? &low : &high) = s;
+      *(at < 0 ? &at_low : &at_high) = at;
+    }
+  }
+  return 1 / (1 + exp(-s));
+}
+
+/* The interval of theta from the points, which ev_clustered gets in another way. */
+static ev_status theta_by_points(const ev_cluster *clusters, size_t count,
+                                 const ev_options *options, ev_host host, ev_interval *ci) {
+  ev_hierarchy h;
+  ev_status status = ev_hierarchy_mesh(clusters, count, options, host, EV_MESH_CDF, &h);
+  if (status == EV_OK)
+    *ci = (ev_interval){theta_bound(&h, ev_tail(options), true),
+                        theta_bound(&h, ev_tail(options), false)};
+  ev_hierarchy_free(&h);
+  return status;
+}
+
+static ev_interval ask(ev_cluster_model *model, const char *text, double level, ev_prior prior,
+                       double attempts) {
+  size_t count;
+  ev_cluster *clusters = parse_clusters(text, &count);
+  ev_options options = options_of(level, prior, attempts);
+  ev_interval ci = {NAN, NAN};
+  if (model(clusters, count, &options, nobody, &ci) != EV_OK) ci = (ev_interval){NAN, NAN};
+  free(clusters);
+  return ci;
+}
+
+/* The posterior of a cluster with k of n among those in the text. */
+static ev_each ask_each(const char *text, double level, ev_prior prior, double k, double n) {
+  size_t count;
+  ev_cluster *clusters = parse_clusters(text, &count);
+  ev_each *each = calloc(count, sizeof *each), found = {NAN, NAN, NAN};
+  ev_options options = options_of(level, prior, 0);
+  if (!each) exit(2);
+  if (ev_clustered_each(clusters, count, &options, nobody, each) == EV_OK)
+    for (size_t i = 0; i < count; i++)
+      if (clusters[i].k == k && clusters[i].n == n) found = each[i];
+  free(each);
+  free(clusters);
+  return found;
+}
+
+/*
+** References
+*/
+typedef struct reference {
+  const char *method;
+  ev_cluster_model *model; /* NULL for each cluster's own */
+  ev_prior prior;          /* unless the file says */
+  double bar, worst;
+  int rows;
+} reference;
+
+static reference references[] = {
+    {"clustered", theta_by_points, EV_PRIOR_GAMMA, 1e-8, 0, 0},
+    {"clustered_icc", theta_by_points, EV_PRIOR_ICC, 1e-8, 0, 0},
+    {"pass_at_k", ev_pass_at_k, EV_PRIOR_GAMMA, 1e-8, 0, 0},
+    {"pass_hat_k", ev_pass_hat_k, EV_PRIOR_GAMMA, 1e-8, 0, 0},
+    {"clustered_each", NULL, EV_PRIOR_GAMMA, 1e-8, 0, 0},
+};
+enum { REFERENCES = sizeof references / sizeof *references, MOST_COLUMNS = 16 };
+
+typedef struct record {
+  int count;
+  char *columns[MOST_COLUMNS];
+} record;
+
+static record part(char *text) {
+  record r = {0};
+  for (char *at = strtok(text, ",\n"); at && r.count < MOST_COLUMNS; at = strtok(NULL, ",\n"))
+    r.columns[r.count++] = at;
+  return r;
+}
+
+static const char *named(const record *head, const record *r, const char *name) {
+  for (int i = 0; i < head->count && i < r->count; i++)
+    if (strcmp(head->columns[i], name) == 0) return r->columns[i];
+  return NULL;
+}
+
+static double number(const record *head, const record *r, const char *name) {
+  const char *text = named(head, r, name);
+  return text ? strtod(text, NULL) : NAN;
+}
+
+static void compare(reference *ref, double got, const record *head, const record *r,
+                    const char *name) {
+  double wanted = number(head, r, name), error = fabs(got - wanted);
+  if (!(error <= ref->worst)) ref->worst = error;
+  if (!(error <= ref->bar)) {
+    for (int i = 0; i < r->count; i++) printf("%.60s ", r->columns[i]);
+    printf("\n");
+  }
+  check(error <= ref->bar, name, got, wanted);
+}
+
+static void compare_row(reference *ref, const record *head, const record *r) {
+  const char *prior = named(head, r, "prior"), *rows = named(head, r, "rows");
+  double level = number(head, r, "level"), k = number(head, r, "k");
+  ev_prior given = ref->prior;
+  if (prior) given = strcmp(prior, "icc") == 0 ? EV_PRIOR_ICC : EV_PRIOR_GAMMA;
+  if (!rows) rows = named(head, r, "clusters");
+  if (!rows) exit(2);
+  ref->rows++;
+  if (ref->model) {
+    /* k = 1 is another model's, and tested there. */
+    ev_interval ci = ask(k == 1 ? theta_by_points : ref->model, rows, level, given, k);
+    compare(ref, ci.lo, head, r, "lo");
+    compare(ref, ci.hi, head, r, "hi");
+  } else {
+    ev_each each = ask_each(rows, level, given, k, number(head, r, "n"));
+    compare(ref, each.mean, head, r, "mean");
+    compare(ref, each.lo, head, r, "lo");
+    compare(ref, each.hi, head, r, "hi");
+  }
+}
+
+static void compare_file(const char *path) {
+  static char first[1000], line[1 << 22];
+  FILE *file = fopen(path, "r");
+  if (!file || !fgets(first, sizeof first, file)) {
+    fprintf(stderr, "hierarchy: cannot read %s\n", path);
+    exit(2);
+  }
+  record head = part(first);
+  while (fgets(line, sizeof line, file)) {
+    record r = part(line);
+    for (int i = 0; i < REFERENCES; i++)
+      if (r.count > 0 && strcmp(r.columns[0], references[i].method) == 0)
+        compare_row(&references[i], &head, &r);
+  }
+  fclose(file);
+}
+
+/*
+** Values that were computed elsewhere, and closed forms
+*/
+static const char small_suite[] = "3/5 5/5 1/4 0/2";
+
+static void close_to(ev_interval got, double lo, double hi, double bar, const char *what) {
+  check(fabs(got.lo - lo) <= bar, what, got.lo, lo);
+  check(fabs(got.hi - hi) <= bar, what, got.hi, hi);
+}
+
+static void four_clusters_have_known_answers(void) {
+  ev_each each = ask_each(small_suite, 0.95, EV_PRIOR_GAMMA, 3, 5);
+  close_to((ev_interval){each.lo, each.hi}, 0.20941680, 0.90706927, 6e-9, "3 of 5");
+  each = ask_each(small_suite, 0.95, EV_PRIOR_GAMMA, 1, 4);
+  close_to((ev_interval){each.lo, each.hi}, 0.02622879, 0.72613200, 6e-9, "1 of 4");
+  close_to(ask(theta_by_points, small_suite, 0.95, EV_PRIOR_ICC, 0), 0.2085153150267,
+           0.8069940613986, 1e-12, "theta, icc");
+  close_to(ask(ev_pass_at_k, small_suite, 0.95, EV_PRIOR_GAMMA, 2), 0.27112176, 0.89674266, 6e-9,
+           "pass@2");
+  close_to(ask(ev_pass_hat_k, small_suite, 0.95, EV_PRIOR_GAMMA, 2), 0.11407758, 0.73951607, 6e-9,
+           "pass^2");
+  close_to(ask(ev_pass_at_k, small_suite, 0.95, EV_PRIOR_GAMMA, 5), 0.35329686, 0.96657671, 6e-9,
+           "pass@5");
+  close_to(ask(ev_pass_hat_k, small_suite, 0.95, EV_PRIOR_GAMMA, 5), 0.04057917, 0.65601492, 6e-9,
+           "pass^5");
+}
+
+/* Of one question answered right, E theta_t = 2 E theta_t^2, and before any answer
+** E theta_t^2 = 1/3 + E[1/(1+d)]/6: a half under 'icc', and e E1(1) under Gamma(1,1). */
+static void one_answer_has_a_known_mean(void) {
+  double icc = ask_each("1/1", 0.95, EV_PRIOR_ICC, 1, 1).mean;
+  double gamma = ask_each("1/1", 0.95, EV_PRIOR_GAMMA, 1, 1).mean;
+  double tie = M_E * gsl_sf_expint_E1(1);
+  check(fabs(icc - 5.0 / 6) < 1e-11, "mean of 1/1, icc", icc, 5.0 / 6);
+  check(fabs(gamma - (2.0 / 3 + tie / 3)) < 1e-11, "mean of 1/1", gamma, 2.0 / 3 + tie / 3);
+}
+
+/* With one question a cluster there is nothing to be tied: Beta(k+1, n-k+1). */
+static void single_questions_are_independent(void) {
+  for (int prior = EV_PRIOR_GAMMA; prior <= EV_PRIOR_ICC; prior++)
+    for (double n = 1; n < 100000; n = 7 * n + 2) {
+      char text[60];
+      double k = floor(0.8 * n);
+      snprintf(text, sizeof text, "0/1x%g 1/1x%g", n - k, k);
+      ev_options options = options_of(0.99, (ev_prior)prior, 0);
+      ev_interval bayes = {NAN, NAN};
+      ev_bayes((double[]){k, n}, &options, &bayes);
+      close_to(ask(theta_by_points, k > 0 ? text : "0/1", 0.99, (ev_prior)prior, 0), bayes.lo,
+               bayes.hi, 1e-11, "clusters of one");
+    }
+}
+
+/* The lattice and ev_clustered, which have no line in common. */
+static void points_agree_with_ev_clustered(void) {
+  static const char *const texts[] = {
+      "3/5 5/5 1/4 0/2", "1/1",          "0/4",           "7/7x30 0/7x2",
+      "12/40x25 9/40x3", "1000/1000000", "2/10x50 5/9x9", "3/3x1000 2/3x10",
+  };
+  for (size_t i = 0; i < 2 * sizeof texts / sizeof *texts; i++) {
+    ev_prior prior = i % 2 ? EV_PRIOR_ICC : EV_PRIOR_GAMMA;
+    ev_interval direct = ask(ev_clustered, texts[i / 2], 0.95, prior, 0);
+    close_to(ask(theta_by_points, texts[i / 2], 0.95, prior, 0), direct.lo, direct.hi, 1e-9,
+             texts[i / 2]);
+  }
+}
+
+/* R(x) factor by factor, of 5,000 different counts, which are more than a bin holds. */
+static void factorials_are_products(void) {
+  enum { COUNTS = 5000 };
+  static const double points[] = {0, 1e-9, 0.3, 2, 31, 700, 1e5, 3e9, 1e15};
+  const double scale = 1e5; /* of the least that is tabulated, which has to be added to others */
+  static ev_factorials sums;
+  static ev_factorial_count counts[COUNTS];
+  for (int i = 0; i < COUNTS; i++) counts[i] = (ev_factorial_count){COUNTS - i, 1 + i % 3};
+  ev_factorials_make(&sums, counts, COUNTS);
+  for (size_t p = 0; p < sizeof points / sizeof *points; p++) {
+    long double sum = 0, rise = 0;
+    for (int k = 1; k <= COUNTS; k++) {
+      sum += (1 + (COUNTS - k) % 3) * rise;
+      rise += log1pl((long double)points[p] / k);
+    }
+    double got = ev_factorials_at(&sums, points[p]), wanted = (double)sum;
+    check(fabs(got - wanted) <= 3e-15 * fmax(wanted, scale), "rising factorials", got, wanted);
+  }
+}
+
+/* Legendre's recurrence gives Gauss and Legendre's nodes, which ext/stats has from a table. */
+static void gauss_rules_come_from_recurrences(void) {
+  double nodes[EV_NODES] = {0}, off[EV_NODES], weights[EV_NODES];
+  for (int i = 0; i + 1 < EV_NODES; i++) off[i] = (i + 1) / sqrt(4 * gsl_pow_2(i + 1) - 1);
+  ev_status status = ev_gauss_rule(nodes, off, EV_NODES, weights);
+  check(status == EV_OK, "a rule", status, EV_OK);
+  for (int i = 0; i < EV_NODES; i++) {
+    int nearest = 0;
+    for (int j = 1; j < EV_NODES; j++)
+      if (fabs(nodes[j] - ev_node(i)) < fabs(nodes[nearest] - ev_node(i))) nearest = j;
+    check(fabs(nodes[nearest] - ev_node(i)) < 1e-14, "node", nodes[nearest], ev_node(i));
+    check(fabs(2 * weights[nearest] - ev_weight(i)) < 1e-14, "weight", 2 * weights[nearest],
+          ev_weight(i));
+  }
+}
+
+/*
+** Identities
+*/
+static const char *const suites[] = {
+    "3/5 5/5 1/4 0/2", "1/1", "0/3", "1/1x40 0/1x9", "7/7x30", "400000/1000000", "0/6x9 6/6x20",
+};
+enum { SUITES = sizeof suites / sizeof *suites };
+
+static void one_attempt_is_ev_clustered(void) {
+  for (int i = 0; i < 2 * SUITES; i++) {
+    const char *suite = suites[i / 2];
+    ev_prior prior = i % 2 ? EV_PRIOR_ICC : EV_PRIOR_GAMMA;
+    ev_interval theta = ask(ev_clustered, suite, 0.9, prior, 0);
+    ev_interval at = ask(ev_pass_at_k, suite, 0.9, prior, 1);
+    ev_interval hat = ask(ev_pass_hat_k, suite, 0.9, prior, 1);
+    check(at.lo == theta.lo && at.hi == theta.hi, "pass@1", at.lo, theta.lo);
+    check(hat.lo == theta.lo && hat.hi == theta.hi, "pass^1", hat.lo, theta.lo);
+  }
+}
+
+static void more_attempts_raise_one_and_lower_the_other(void) {
+  static const double attempts[] = {1, 2, 3, 31, 32, 33, 1000, 1e6};
+  for (int prior = EV_PRIOR_GAMMA; prior <= EV_PRIOR_ICC; prior++)
+    for (int i = 0; i < SUITES; i++) {
+      ev_interval at = {0, 0}, hat = {1, 1};
+      for (int k = 0; k < 8; k++) {
+        ev_interval more = ask(ev_pass_at_k, suites[i], 0.95, (ev_prior)prior, attempts[k]);
+        ev_interval less = ask(ev_pass_hat_k, suites[i], 0.95, (ev_prior)prior, attempts[k]);
+        check(more.lo >= at.lo && more.hi >= at.hi, "pass@k rises", more.lo, at.lo);
+        check(less.lo <= hat.lo && less.hi <= hat.hi, "pass^k falls", less.hi, hat.hi);
+        check(more.lo > 0 && more.lo < more.hi && more.hi <= 1, "pass@k", more.lo, more.hi);
+        at = more;
+        hat = less;
+      }
+    }
+}
+
+/* One right of k is the complement of all wrong. */
+static void right_and_wrong_are_complements(void) {
+  ev_interval at = ask(ev_pass_at_k, "3/5 5/5 1/4 0/2 1/9x3", 0.95, EV_PRIOR_ICC, 7);
+  ev_interval hat = ask(ev_pass_hat_k, "2/5 0/5 3/4 2/2 8/9x3", 0.95, EV_PRIOR_ICC, 7);
+  close_to(at, 1 - hat.hi, 1 - hat.lo, 1e-15, "complements");
+  ev_each one = ask_each("3/5 5/5 1/4 0/2", 0.95, EV_PRIOR_ICC, 1, 4);
+  ev_each other = ask_each("2/5 0/5 3/4 2/2", 0.95, EV_PRIOR_ICC, 3, 4);
+  close_to((ev_interval){one.lo, one.hi}, 1 - other.hi, 1 - other.lo, 1e-12, "own, mirrored");
+}
+
+/* Neither the order of clusters nor how equal ones are merged changes a digit. */
+static void order_changes_no_digit(void) {
+  static const char *const same[] = {"3/5 70/90x2 1/4 41/60 3/5 1/4x2", "1/4x3 41/60 70/90x2 3/5x2",
+                                     "41/60 3/5x2 70/90 1/4 70/90 1/4x2"};
+  ev_interval first = ask(ev_pass_hat_k, same[0], 0.95, EV_PRIOR_ICC, 3);
+  ev_each own = ask_each(same[0], 0.95, EV_PRIOR_ICC, 1, 4);
+  for (int i = 1; i < 3; i++) {
+    ev_interval ci = ask(ev_pass_hat_k, same[i], 0.95, EV_PRIOR_ICC, 3);
+    ev_each each = ask_each(same[i], 0.95, EV_PRIOR_ICC, 1, 4);
+    check(ci.lo == first.lo && ci.hi == first.hi, "order, pass^3", ci.lo, first.lo);
+    check(each.lo == own.lo && each.hi == own.hi && each.mean == own.mean, "order, own", each.lo,
+          own.lo);
+  }
+}
+
+/* A cluster of very many answers is as good as alone, and of none of them shrunken. */
+static void shrinkage_ends_with_many_answers(void) {
+  ev_each many = ask_each("700000/1000000 1/4 2/5 0/3", 0.95, EV_PRIOR_ICC, 700000, 1000000);
+  ev_options options = options_of(0.95, EV_PRIOR_ICC, 0);
+  ev_interval alone = {NAN, NAN};
+  ev_bayes((double[]){700000, 1000000}, &options, &alone);
+  close_to((ev_interval){many.lo, many.hi}, alone.lo, alone.hi, 1e-5, "a million answers");
+}
+
+/* All wrong, a bound may lie below what a double holds; all right, above. */
+static void bounds_reach_the_ends(void) {
+  ev_each wrong = ask_each("0/2x400", 0.95, EV_PRIOR_ICC, 0, 2);
+  ev_each right = ask_each("2/2x400", 0.95, EV_PRIOR_ICC, 2, 2);
+  check(wrong.lo >= 0 && wrong.lo < 1e-100, "all wrong", wrong.lo, 0);
+  check(right.hi == 1, "all right", right.hi, 1);
+  check(fabs(right.lo - (1 - wrong.hi)) < 1e-11, "mirrored", right.lo, 1 - wrong.hi);
+  check(right.mean < 1 && wrong.mean > 0, "means", right.mean, wrong.mean);
+  /* More than half of it may. */
+  wrong = ask_each("0/2x400", 0.01, EV_PRIOR_ICC, 0, 2);
+  right = ask_each("2/2x400", 0.01, EV_PRIOR_ICC, 2, 2);
+  check(wrong.lo == 0 && wrong.hi == 0, "both bounds at 0", wrong.lo, wrong.hi);
+  check(right.lo == 1 && right.hi == 1, "both bounds at 1", right.lo, right.hi);
+}
+
+/*
+** One question: exact where a double can be, and otherwise next to the product
+*/
+static void estimates_are_exact(void) {
+  check(ev_pass_at_k_estimate(3, 5, 2) == 0.9, "pass_at_k(3,5,2)", ev_pass_at_k_estimate(3, 5, 2),
+        0.9);
+  check(ev_pass_hat_k_estimate(3, 5, 2) == 0.3, "pass_hat_k(3,5,2)",
+        ev_pass_hat_k_estimate(3, 5, 2), 0.3);
+  for (double n = 1; n <= 70; n = floor(1.5 * n) + 1)
+    for (double c = 0; c <= n; c++)
+      for (double k = 1; k <= n; k++) {
+        long double miss = 1;
+        for (double j = 0; j < k; j++) miss *= (long double)fmax(0, n - c - j) / (n - j);
+        double at = ev_pass_at_k_estimate(c, n, k), hat = ev_pass_hat_k_estimate(n - c, n, k);
+        check(fabsl(at - (1 - miss)) <= 1e-14L * (1 - miss), "pass_at_k", at, (double)(1 - miss));
+        check(fabsl(hat - miss) <= 1e-14L * miss, "pass_hat_k", hat, (double)miss);
+      }
+}
+
+static void estimates_of_many_attempts(void) {
+  double n = 0x1p53;
+  check(ev_pass_at_k_estimate(1, n, 1) == 0x1p-53, "one of 2^53", ev_pass_at_k_estimate(1, n, 1),
+        0x1p-53);
+  check(ev_pass_at_k_estimate(0, n, n) == 0, "none", ev_pass_at_k_estimate(0, n, n), 0);
+  check(ev_pass_hat_k_estimate(n, n, n) == 1, "all", ev_pass_hat_k_estimate(n, n, n), 1);
+  check(ev_pass_hat_k_estimate(n - 1, n, n) == 0, "all but one",
+        ev_pass_hat_k_estimate(n - 1, n, n), 0);
+  /* 10^6 of 10^12 drawn to avoid 10^6: nearly Poisson of mean 1. */
+  double miss = 1 - ev_pass_at_k_estimate(1e6, 1e12, 1e6), poisson = exp(-1.0 - 1e-6);
+  check(fabs(miss - poisson) < 1e-11, "a million of 10^12", miss, poisson);
+}
+
+/*
+** Statuses
+*/
+static bool stop_at_once(void *context) {
+  ++*(int *)context;
+  return true;
+}
+
+static void a_host_can_stop_the_work(void) {
+  ev_cluster clusters[] = {{3, 5, 1}, {1, 4, 1}};
+  ev_options options = options_of(0.95, EV_PRIOR_ICC, 5);
+  ev_interval ci;
+  ev_each each[2];
+  int asked = 0;
+  ev_host host = {stop_at_once, &asked};
+  check(ev_pass_at_k(clusters, 2, &options, host, &ci) == EV_INTERRUPTED && asked == 1, "pass@k",
+        asked, 1);
+  check(ev_clustered_each(clusters, 2, &options, host, each) == EV_INTERRUPTED && asked == 2,
+        "each", asked, 2);
+}
+
+/* Where rounding would decide, it says so instead. */
+static void too_many_questions_are_refused(void) {
+  ev_cluster clusters[] = {{4e8, 1e9, 5e7}};
+  ev_options options = options_of(0.95, EV_PRIOR_GAMMA, 5);
+  ev_hierarchy h;
+  ev_status status = ev_hierarchy_make(clusters, 1, &options, nobody, &h);
+  check(status == EV_TOO_LARGE, "5e7 clusters of 1e9", status, EV_TOO_LARGE);
+  ev_hierarchy_free(&h);
+}
+
+int main(int argc, char **argv) {
+  gsl_set_error_handler_off();
+  for (int i = 1; i < argc; i++) compare_file(argv[i]);
+  for (int i = 0; i < REFERENCES; i++)
+    if (references[i].rows > 0)
+      printf("%-16s %5d  %-9.1e %.0e absolute\n", references[i].method, references[i].rows,
+             references[i].worst, references[i].bar);
+  four_clusters_have_known_answers();
+  one_answer_has_a_known_mean();
+  single_questions_are_independent();
+  points_agree_with_ev_clustered();
+  factorials_are_products();
+  gauss_rules_come_from_recurrences();
+  one_attempt_is_ev_clustered();
+  more_attempts_raise_one_and_lower_the_other();
+  right_and_wrong_are_complements();
+  order_changes_no_digit();
+  shrinkage_ends_with_many_answers();
+  bounds_reach_the_ends();
+  estimates_are_exact();
+  estimates_of_many_attempts();
+  a_host_can_stop_the_work();
+  too_many_questions_are_refused();
+  return check_summary();
+}
