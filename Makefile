@@ -88,7 +88,7 @@ define need
 if [ -z "$$missing" ]; then exit 0; fi; \
 if ! command -v apt-get >/dev/null; then \
   echo "this is not a Debian machine; if what follows fails, install the like of:$$missing"; exit 0; fi; \
-install="apt-get -qq install -y --no-install-recommends$$missing"; \
+install="apt-get -qq -o DPkg::Lock::Timeout=300 install -y --no-install-recommends$$missing"; \
 if [ "$$(id -u)" = 0 ]; then sudo=; elif command -v sudo >/dev/null; then sudo=sudo; else sudo=false; fi; \
 if [ "$$sudo" != false ]; then echo "installing:$$missing"; fi; \
 $$sudo apt-get -qq update >/dev/null && $$sudo env DEBIAN_FRONTEND=noninteractive $$install >/dev/null || \

@@ -28,7 +28,7 @@ expect() {
 # installed PACKAGES: by the last make, these and no others.
 installed() {
   wanted=${1:+"-qq update
--qq install -y --no-install-recommends $1"}
+-qq -o DPkg::Lock::Timeout=300 install -y --no-install-recommends $1"}
   if [ "$(cat "$dir/installed")" = "$wanted" ]; then
     passed=$((passed + 1))
   else
