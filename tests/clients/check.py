@@ -71,7 +71,7 @@ def statements(*scripts):
 def run(command, **options):
     try:
         return subprocess.run(command, text=True, encoding="utf-8", stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              env=ENVIRONMENT, timeout=120, **options)
+                              env=ENVIRONMENT, timeout=600, **options)
     except (OSError, subprocess.TimeoutExpired) as error:
         return subprocess.CompletedProcess(command, 1, "", f"{error}\n")
 
