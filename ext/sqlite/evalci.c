@@ -8,6 +8,7 @@
 #include <gsl/gsl_errno.h>
 
 #include "../stats/fisher.h"
+#include "../stats/mcnemar.h"
 #include "../stats/metrics.h"
 #include "../stats/paired.h"
 #include "../stats/pass.h"
@@ -37,17 +38,19 @@ static void evalci_version(sqlite3_context *context, int argc, sqlite3_value **a
 
 static const evalci_kind version_kind = {.arguments = no_arguments, .scalar = evalci_version};
 
-/*                                     columns, counts, separate questions, cells */
-static const evalci_layout one_proportion = {{"y"}, {"k", "n"}, true, {0}};
-static const evalci_layout unpaired = {{"a", "b"}, {"k_a", "n_a", "k_b", "n_b"}, true, {0}};
+/*                            columns, counts, separate questions, cells, none counts */
+static const evalci_layout one_proportion = {{"y"}, {"k", "n"}, true, {0}, false};
+static const evalci_layout unpaired = {{"a", "b"}, {"k_a", "n_a", "k_b", "n_b"}, true, {0}, false};
 static const evalci_layout paired = {
-    {"a", "b"}, {"both", "only_a", "only_b", "neither"}, false, {0, 1, 2, 3}};
+    {"a", "b"}, {"both", "only_a", "only_b", "neither"}, false, {0, 1, 2, 3}, false};
+static const evalci_layout discordant = {{"a", "b"}, {"only_a", "only_b"}, false, {1, 2}, true};
 /* Rows are (truth, predicted): only the first is a false negative. */
 static const evalci_layout confusion = {
-    {"truth", "predicted"}, {"tp", "fp", "fn"}, false, {0, 2, 1}};
+    {"truth", "predicted"}, {"tp", "fp", "fn"}, false, {0, 2, 1}, false};
 static const evalci_layout predicted_positive = {
-    {"truth", "predicted"}, {"tp", "fp"}, false, {0, 2}};
-static const evalci_layout truly_positive = {{"truth", "predicted"}, {"tp", "fn"}, false, {0, 1}};
+    {"truth", "predicted"}, {"tp", "fp"}, false, {0, 2}, false};
+static const evalci_layout truly_positive = {
+    {"truth", "predicted"}, {"tp", "fn"}, false, {0, 1}, false};
 
 /* A row of a family, as the head that it begins with. */
 #define ROW(family, ...)                                                                           \
@@ -130,6 +133,7 @@ static const evalci_function *const functions[] = {
     PROBABILITY("paired_prob_better", EVALCI_MARGIN, paired, ev_paired_prob_better),
     INTERVAL("paired_diff_ci", LEVEL, paired, ev_paired_diff),
     INTERVAL("paired_diff_clt_ci", LEVEL, paired, ev_paired_diff_clt),
+    PROBABILITY("mcnemar_p", 0, discordant, ev_mcnemar_p),
 
     INTERVAL("f1_ci", LEVEL, confusion, ev_f1),
     INTERVAL("precision_ci", LEVEL, predicted_positive, ev_precision),

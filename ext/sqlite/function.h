@@ -52,7 +52,8 @@ typedef struct evalci_layout {
   const char *columns[3];  /* of 0/1 results that the aggregate takes: one or two */
   const char *counts[5];   /* that its twin takes */
   bool separate_questions; /* the counts are k, n for each column; else cells of a 2 x 2 table */
-  int cells[4]; /* which cell each is: 0 both, 1 only the first, 2 only the second, 3 none */
+  int cells[4];     /* which cell each is: 0 both, 1 only the first, 2 only the second, 3 none */
+  bool none_counts; /* rows that are in no count are data too, so counts of 0 have an answer */
 } evalci_layout;
 
 /* What every method over counts has. */

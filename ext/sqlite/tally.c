@@ -127,6 +127,7 @@ static void tally_inverse(sqlite3_context *context, int argc, sqlite3_value **ar
 /* Whether there is anything to compute from. */
 static bool any_data(const evalci_layout *layout, const double *counts) {
   double total = 0;
+  if (layout->none_counts) return true;
   for (int i = 0; layout->counts[i]; i++) {
     if (layout->separate_questions && i % 2 && counts[i] == 0) return false;
     total += counts[i];
@@ -154,12 +155,17 @@ static void answer_probability(sqlite3_context *context, const double *counts,
   evalci_result_probability(context, m->method.function.name, status, p);
 }
 
+static bool any_result(const tally *t) {
+  return (t->cells[0] | t->cells[1] | t->cells[2] | t->cells[3]) != 0;
+}
+
 /* Of the frame or group; NULL when there were no rows, or a bad one. */
 static void answer_tally(sqlite3_context *context, answer_counts *answer) {
   const evalci_layout *layout = layout_of(sqlite3_user_data(context));
   const tally *t = sqlite3_aggregate_context(context, 0);
   double counts[4];
   if (!t || t->failed) return;
+  if (!any_result(t)) return;
   for (int i = 0; layout->counts[i]; i++)
     counts[i] = (double)t->cells[layout->separate_questions ? i : layout->cells[i]];
   answer(context, counts, &t->options);
