@@ -83,11 +83,59 @@ static void numbers_read_back(void) {
     if (i % 3 == 0) bits &= 0x800fffffffffffff; /* subnormal */
     memcpy(&x, &bits, sizeof x);
     if (i % 3 == 1) x = ldexp((double)(bits >> 40), -(int)(bits % 60)); /* short */
+    if (i % 3 == 2 && i % 2) x = ldexp((double)(bits >> 11), -53);      /* a share */
     if (!isfinite(x)) continue;
     text[evalci_write_number(x, text)] = 0;
     const char *end = evalci_parse_number(text, &back);
     check(end && *end == 0 && back == x && strtod(text, NULL) == x, text, back, x);
     check(digits_of(text) == fewest_digits(x), text, digits_of(text), fewest_digits(x));
+  }
+}
+
+/* As the C library's digits, tried one more at a time. */
+static void written_as_printed(double x) {
+  char text[EVALCI_NUMBER_SIZE], printed[40];
+  double back = 0;
+  text[evalci_write_number(x, text)] = 0;
+  int digits = 15;
+  do snprintf(printed, sizeof printed, "%.*e", digits - 1, x);
+  while (strtod(printed, NULL) != x && ++digits <= 17);
+  evalci_parse_number(text, &back);
+  check(digits_of(text) == digits_of(printed) && back == x, text, back, x);
+}
+
+static void read_as_strtod(const char *text) {
+  double x = 0, wanted = strtod(text, NULL);
+  const char *end = evalci_parse_number(text, &x);
+  check(end && *end == 0 && x == wanted, text, x, wanted);
+}
+
+/* Powers of two, from where the doubles below are twice as dense, and decimals that lie
+** half way between two doubles. */
+static void numbers_at_edges(void) {
+  char text[40];
+  for (int e = -60; e <= 60; e++) {
+    double x = ldexp(1, e);
+    written_as_printed(x);
+    written_as_printed(nextafter(x, 0));
+    written_as_printed(nextafter(x, 1e300));
+  }
+  for (int e = -15; e <= 15; e++) {
+    snprintf(text, sizeof text, "1e%d", e);
+    double x = strtod(text, NULL);
+    written_as_printed(x);
+    written_as_printed(nextafter(x, 0));
+    written_as_printed(nextafter(x, 1e300));
+  }
+  for (int i = -40; i <= 40; i++) {
+    snprintf(text, sizeof text, "%lld", (1LL << 53) + i);
+    read_as_strtod(text);
+    snprintf(text, sizeof text, "%lld.5", (1LL << 52) + i);
+    read_as_strtod(text);
+    snprintf(text, sizeof text, "%lld.%d5", (1LL << 52) + i, abs(i));
+    read_as_strtod(text);
+    snprintf(text, sizeof text, "9999999999999999%02de%d", abs(i), i - 15);
+    read_as_strtod(text);
   }
 }
 
@@ -165,6 +213,7 @@ static void every_status_is_told(void) {
 int main(void) {
   numbers_have_one_form();
   numbers_read_back();
+  numbers_at_edges();
   every_status_is_told();
   return check_summary();
 }
