@@ -11,12 +11,17 @@
 
 #include "function.h"
 
+/* What one column can have in a row, EVALCI_NO_RESULT included. */
+enum { OUTCOMES = 3 };
+
 typedef struct tally {
-  sqlite3_int64 cells[4];
-  sqlite3_int64 rows; /* in the group or frame, NULL results included */
-  bool one_column;    /* the method takes one column; not known before the first row */
-  bool failed;        /* a row was refused: there is nothing to answer */
-  ev_options options; /* as the first of those rows had them */
+  sqlite3_int64 seen[OUTCOMES][OUTCOMES]; /* rows by their results, each plus 1 */
+  sqlite3_int64 rows;                     /* in the group or frame, NULL results included */
+  int columns;                            /* that the method takes; 0 before the first row */
+  bool only_real;                         /* the first row's options were one number, */
+  double real;                            /* which is this */
+  bool failed;                            /* a row was refused: there is nothing to answer */
+  ev_options options;                     /* as the first of those rows had them */
 } tally;
 
 static const evalci_layout *layout_of(const evalci_function *f) {
@@ -35,17 +40,9 @@ static const char *const *tally_counts(const evalci_function *f) {
 ** Rows
 */
 
-/* Adds the results of one row `times`, which is 1 or -1. */
-static void tally_row(const evalci_layout *layout, const int *y, int times, tally *t) {
-  if (layout->separate_questions) {
-    for (int i = 0; layout->columns[i]; i++) {
-      if (y[i] == EVALCI_NO_RESULT) continue;
-      t->cells[2 * i] += y[i] * times;
-      t->cells[2 * i + 1] += times;
-    }
-  } else if (y[0] != EVALCI_NO_RESULT && y[1] != EVALCI_NO_RESULT) {
-    t->cells[2 * (1 - y[0]) + (1 - y[1])] += times;
-  }
+/* Those with the results y; a method of one column has none in the other. */
+static sqlite3_int64 *rows_like(tally *t, const int *y) {
+  return &t->seen[y[0] + 1][y[1] + 1];
 }
 
 /* wilson_ci(18, 20): somebody has counts and took the aggregate for the
@@ -73,39 +70,67 @@ static bool check_tally_options(const evalci_function *f, evalci_call *call, int
                      evalci_show(argv[1]).text);
 }
 
+/* Most rows are integers, with no option or with a constant level: after the first of
+** them there is nothing left to check but the results.  Rows like this one; NULL when it
+** is another.  Without an array, which the compiler would guard at each call. */
+static sqlite3_int64 *usual_rows(tally *t, int argc, sqlite3_value **argv) {
+  int columns = t->columns;
+  if (argc > columns + t->only_real) return NULL;
+  if (argc > columns && (sqlite3_value_type(argv[columns]) != SQLITE_FLOAT ||
+                         sqlite3_value_double(argv[columns]) != t->real))
+    return NULL;
+  if (sqlite3_value_type(argv[0]) != SQLITE_INTEGER) return NULL;
+  sqlite3_uint64 a = (sqlite3_uint64)sqlite3_value_int64(argv[0]);
+  if (a > 1) return NULL;
+  if (columns == 1) return &t->seen[a + 1][EVALCI_NO_RESULT + 1];
+  if (sqlite3_value_type(argv[1]) != SQLITE_INTEGER) return NULL;
+  sqlite3_uint64 b = (sqlite3_uint64)sqlite3_value_int64(argv[1]);
+  return b > 1 ? NULL : &t->seen[a + 1][b + 1];
+}
+
+/* Rows like any other one; NULL when it is refused. */
+static sqlite3_int64 *other_rows(tally *t, const evalci_function *f, evalci_call *call, int argc,
+                                 sqlite3_value **argv) {
+  int columns = evalci_arguments_of(f), bad = -1;
+  int y[2] = {EVALCI_NO_RESULT, EVALCI_NO_RESULT};
+  for (int i = 0; i < columns; i++)
+    if ((y[i] = evalci_read_result(argv[i])) == EVALCI_BAD_RESULT) bad = i;
+  bool checked = (t->rows > 0 && argc == columns) || check_tally_options(f, call, argc, argv, t);
+  if (!checked || (bad >= 0 && !evalci_fail_result(call, argv[bad]))) return NULL;
+  t->columns = columns;
+  if (t->rows == 0 && argc == columns + 1) {
+    t->only_real = sqlite3_value_type(argv[columns]) == SQLITE_FLOAT;
+    t->real = sqlite3_value_double(argv[columns]);
+  }
+  return rows_like(t, y);
+}
+
+static void unusual_step(sqlite3_context *context, int argc, sqlite3_value **argv, tally *t) {
+  const evalci_function *f = sqlite3_user_data(context);
+  evalci_call call = {f->name, NULL};
+  sqlite3_int64 *rows = other_rows(t, f, &call, argc, argv);
+  if (rows) {
+    t->rows++;
+    ++*rows;
+  } else {
+    t->failed = true;
+    evalci_report(context, &call);
+  }
+}
+
 static void tally_step(sqlite3_context *context, int argc, sqlite3_value **argv) {
   tally *t = sqlite3_aggregate_context(context, sizeof *t);
   if (!t) {
     sqlite3_result_error_nomem(context);
     return;
   }
-  /* Most rows are an integer without options, and after the first of them there
-  ** is nothing left to check but the result. */
-  if (t->one_column && argc == 1 && sqlite3_value_type(argv[0]) == SQLITE_INTEGER) {
-    sqlite3_int64 result = sqlite3_value_int64(argv[0]);
-    if (result == 0 || result == 1) {
-      t->cells[0] += result;
-      t->cells[1]++;
-      t->rows++;
-      return;
-    }
-  }
-  const evalci_function *f = sqlite3_user_data(context);
-  const evalci_layout *layout = layout_of(f);
-  evalci_call call = {f->name, NULL};
-  int y[2] = {0, 0}, columns = layout->columns[1] ? 2 : 1, bad = -1;
-  for (int i = 0; i < columns; i++)
-    if ((y[i] = evalci_read_result(argv[i])) == EVALCI_BAD_RESULT) bad = i;
-  bool options_checked =
-      (t->rows > 0 && argc == columns) || check_tally_options(f, &call, argc, argv, t);
-  if (!options_checked || (bad >= 0 && !evalci_fail_result(&call, argv[bad]))) {
-    t->failed = true;
-    evalci_report(context, &call);
+  sqlite3_int64 *rows = usual_rows(t, argc, argv);
+  if (!rows) {
+    unusual_step(context, argc, argv, t);
     return;
   }
-  t->one_column = columns == 1;
   t->rows++;
-  tally_row(layout, y, 1, t);
+  ++*rows;
 }
 
 /* The row leaving the frame was checked when it came (contract 6). */
@@ -114,10 +139,10 @@ static void tally_inverse(sqlite3_context *context, int argc, sqlite3_value **ar
   const evalci_layout *layout = layout_of(sqlite3_user_data(context));
   tally *t = sqlite3_aggregate_context(context, sizeof *t);
   if (!t) return;
-  int y[2] = {0, 0};
+  int y[2] = {EVALCI_NO_RESULT, EVALCI_NO_RESULT};
   for (int i = 0; layout->columns[i]; i++) y[i] = evalci_read_result(argv[i]);
   t->rows--;
-  tally_row(layout, y, -1, t);
+  --*rows_like(t, y);
 }
 
 /*
@@ -155,8 +180,17 @@ static void answer_probability(sqlite3_context *context, const double *counts,
   evalci_result_probability(context, m->method.function.name, status, p);
 }
 
-static bool any_result(const tally *t) {
-  return (t->cells[0] | t->cells[1] | t->cells[2] | t->cells[3]) != 0;
+/* How often a column has a result, over all that the other has. */
+static double times_seen(const tally *t, int column, int result) {
+  sqlite3_int64 times = 0;
+  for (int other = 0; other < OUTCOMES; other++)
+    times += column == 0 ? t->seen[result + 1][other] : t->seen[other][result + 1];
+  return (double)times;
+}
+
+/* Whether a row has a result in both columns. */
+static bool any_pair(const tally *t) {
+  return (t->seen[1][1] | t->seen[1][2] | t->seen[2][1] | t->seen[2][2]) != 0;
 }
 
 /* Of the frame or group; NULL when there were no rows, or a bad one. */
@@ -165,9 +199,16 @@ static void answer_tally(sqlite3_context *context, answer_counts *answer) {
   const tally *t = sqlite3_aggregate_context(context, 0);
   double counts[4];
   if (!t || t->failed) return;
-  if (!any_result(t)) return;
-  for (int i = 0; layout->counts[i]; i++)
-    counts[i] = (double)t->cells[layout->separate_questions ? i : layout->cells[i]];
+  if (layout->none_counts && !any_pair(t)) return;
+  for (int i = 0; layout->counts[i]; i++) {
+    int cell = layout->cells[i];
+    if (!layout->separate_questions)
+      counts[i] = (double)t->seen[2 - cell / 2][2 - cell % 2];
+    else if (i % 2 == 0)
+      counts[i] = times_seen(t, i / 2, 1);
+    else
+      counts[i] = counts[i - 1] + times_seen(t, i / 2, 0);
+  }
   answer(context, counts, &t->options);
 }
 
