@@ -34,6 +34,7 @@ static const char *const chosen_calls[] = {
     " OVER (ORDER BY i ROWS 1 PRECEDING) AS ci FROM r)",
     "SELECT forest_svg(passage, 0.5, NULL) OVER (ORDER BY i ROWS 1 PRECEDING) FROM t",
     "SELECT forest_svg(NULL, 0.5, '[0,1]')",
+    "SELECT forest_svg('a', 2, '[0.5,9]', '{\"scale\":\"log\",\"axis\":\"odds \\u00e9\"}') FROM t",
     "SELECT heatmap_svg(passage, i, NULL) OVER (ORDER BY i ROWS 1 PRECEDING) FROM t",
     /* pictures that grow, and that do while the oldest of their rows leave */
     "WITH r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 40)"
@@ -51,6 +52,8 @@ static const char *const chosen_calls[] = {
     "SELECT ci_bar('[0,1]', 'there')",
     "SELECT forest_svg('a', 0.5, 'there')",
     "SELECT heatmap_svg('a', 'b', 2)",
+    "SELECT heatmap_svg('a', 'b', 0.5, '{\"from\":1}')",
+    "SELECT forest_svg('a', 0.5, NULL, '{\"axis\":\"' || passage || '\"}') FROM t",
     "SELECT heatmap_svg('a', 'b', 0.5) FROM t",
     "SELECT * FROM ci_methods(21, 20)",
     "SELECT * FROM ci_methods",

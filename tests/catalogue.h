@@ -32,6 +32,7 @@ typedef enum argument_class {
   ARG_REAL,
   ARG_WHOLE,
   ARG_WORD,
+  ARG_OPTIONS,
   ARG_CLASSES
 } argument_class;
 
@@ -128,9 +129,9 @@ static inline const argument *catalogue_argument(const catalogue *c, const char 
 }
 
 static inline void catalogue_read_argument(catalogue *c, const char *line) {
-  static const char *const classes[ARG_CLASSES] = {"result", "part",     "size",  "cell",
-                                                   "level",  "positive", "key",   "label",
-                                                   "ci",     "real",     "whole", "word"};
+  static const char *const classes[ARG_CLASSES] = {"result",   "part", "size",   "cell", "level",
+                                                   "positive", "key",  "label",  "ci",   "real",
+                                                   "whole",    "word", "options"};
   argument *a = &c->arguments[c->argument_count++];
   char class[40];
   if (c->argument_count == CATALOGUE_ARGUMENTS ||

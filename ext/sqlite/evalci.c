@@ -90,7 +90,7 @@ static const evalci_layout truly_positive = {
   ROW(evalci_cluster_method, {name, &evalci_interval_of_clusters, options}, &source, model)
 
 #define PICTURE(name, picture)                                                                     \
-  ROW(evalci_picture_function, {name, &evalci_picture_of_rows, 0}, &picture)
+  ROW(evalci_picture_function, {name, &evalci_picture_of_rows, EVALCI_DRAWING}, &picture)
 #define SCALAR(name, options, kind) ROW(evalci_function, name, &kind, options)
 
 enum {

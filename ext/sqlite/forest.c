@@ -3,14 +3,13 @@
 ** scale, and both in figures.
 */
 #include <math.h>
-#include <string.h>
 
+#include "axis.h"
 #include "function.h"
-#include "svg.h"
 
 /* The label's width is in ems of 13 pixels, all else in pixels. */
-static const double FOREST_EM = 13, FOREST_LABEL = 20, PLOT = 420, LINE = 28, TOP = 14, BOTTOM = 34,
-                    FOREST_GAP = 12;
+static const double FOREST_EM = 13, FOREST_LABEL = 20, PLOT = 420, LINE = 28, TOP = 32, BOTTOM = 34,
+                    FOREST_GAP = 12, AXIS_TITLE = 20;
 
 /* The numbers of a mark: the point, and the ends of the interval. */
 static bool read_forest(evalci_call *call, sqlite3_value **argv, double *numbers) {
@@ -25,88 +24,18 @@ static bool read_forest(evalci_call *call, sqlite3_value **argv, double *numbers
   return true;
 }
 
-/* The axis: its ends, and the distance of its ticks. */
-typedef struct axis {
-  double from, to, tick;
-  bool percent;
-  int digits; /* after the point, of the numbers under it */
-} axis;
-
-/* 1, 2 or 5 times a power of ten, that goes about five times into a length. */
-static double round_step(double length) {
-  double power = pow(10, floor(log10(length / 5))), times = length / 5 / power;
-  return power * (times < 1.5 ? 1 : times < 3.5 ? 2 : times < 7.5 ? 5 : 10);
+static double x_of(const evalci_axis *s, double left, double value) {
+  return left + PLOT * evalci_along(s, value);
 }
 
-/* What is beyond any sense is drawn as an arrow. */
-static const double BEYOND = 1e9;
-
-/* How many digits after the point tell two numbers from each other that differ by
-** so much. */
-static int digits_for(double difference, bool percent) {
-  double shown = percent ? 100 * difference : difference;
-  return (int)fmax(0, fmin(12, -floor(log10(shown) + 1e-9)));
-}
-
-/* From 0 to 1 if that holds everything, as it does for accuracies; otherwise
-** whatever holds everything and 0, with room to show that an infinite interval
-** goes on. */
-static axis axis_of(const evalci_mark *marks, int count) {
-  double least = 0, most = 0;
-  bool percent = true, down = false, up = false;
-  for (int i = 0; i < count; i++)
-    for (int j = 0; j < 3; j++) {
-      double x = marks[i].numbers[j];
-      down = down || x <= -BEYOND;
-      up = up || x >= BEYOND;
-      percent = percent && !(fabs(x) > 1.5);
-      if (!(fabs(x) < BEYOND)) continue;
-      least = fmin(least, x);
-      most = fmax(most, x);
-    }
-  if (least >= 0 && most <= 1 && !down && !up) return (axis){0, 1, 0.2, true, 0};
-  if (most - least < 1e-9) most = least + 1;
-  double room = (most - least) / 4;
-  if (down) least -= room;
-  if (up) most += room;
-  double tick = round_step(most - least);
-  return (axis){tick * floor(least / tick), tick * ceil(most / tick), tick, percent,
-                digits_for(tick, percent)};
-}
-
-static double x_of(const axis *s, double left, double value) {
-  return left + PLOT * (value - s->from) / (s->to - s->from);
-}
-
-static void append_number(sqlite3_str *out, const axis *s, double x, int digits) {
-  char number[EVALCI_NUMBER_SIZE];
-  if (isinf(x)) {
-    sqlite3_str_appendall(out, x < 0 ? "-∞" : "∞");
-  } else if (s->percent) {
-    evalci_append_fixed(out, 100 * x, digits);
-    sqlite3_str_appendall(out, "%");
-  } else if (fabs(x) < 1e6) {
-    evalci_append_fixed(out, x, digits);
-  } else {
-    /* four digits of what is large */
-    double power = pow(10, floor(log10(fabs(x))) - 3);
-    number[evalci_write_number(rint(x / power) * power, number)] = 0;
-    sqlite3_str_appendall(out, number);
-  }
-}
-
-/* One digit more than tells an interval's ends from each other. */
-static int digits_of(const axis *s, const evalci_mark *mark) {
-  double width = mark->numbers[2] - mark->numbers[1];
-  if (!(width > 0 && width < BEYOND)) return s->percent ? 1 : 3;
-  return digits_for(width, s->percent) + 1;
-}
-
-static void open_text(sqlite3_str *out, const char *attributes, double x, double y) {
-  sqlite3_str_appendf(out, "<text class=%s", attributes);
-  evalci_append_at(out, "x", x);
-  evalci_append_at(out, "y", y);
-  sqlite3_str_appendall(out, ">");
+/* One digit more than tells an interval's ends from each other; or from 0, where they
+** are ratios or one of them is infinite. */
+static int digits_of(const evalci_axis *s, const evalci_mark *mark) {
+  double lo = mark->numbers[1], hi = mark->numbers[2], width = hi - lo;
+  if (isinf(width)) width = isinf(hi) ? fabs(lo) : fabs(hi);
+  if (s->logarithmic && lo > 0) width = fmin(width, lo);
+  if (!(width > 0 && width < EVALCI_BEYOND)) return s->percent ? 1 : 3;
+  return evalci_digits_for(s, width) + 1;
 }
 
 /* A path: a move to x, y and what it does from there. */
@@ -123,22 +52,25 @@ static void line_to(sqlite3_str *out, char command, double to) {
   sqlite3_str_appendall(out, "\"/>");
 }
 
-static void draw_axis(sqlite3_str *out, const axis *s, double left, double bottom) {
-  int marks = (int)lround((s->to - s->from) / s->tick);
-  for (int i = 0; i <= marks; i++) {
-    double value = s->from + i * s->tick, x = x_of(s, left, value);
-    bool zero = fabs(value) < s->tick / 2 && s->from < 0;
-    open_path(out, zero ? "zero" : "grid", x, TOP - 6);
+static void draw_axis(sqlite3_str *out, const evalci_axis *s, double left, double top,
+                      double bottom) {
+  for (int i = 0; i < s->ticks; i++) {
+    double x = x_of(s, left, s->tick[i]);
+    open_path(out, "grid", x, top - 6);
     line_to(out, 'V', bottom);
-    open_text(out, "\"soft\" text-anchor=\"middle\"", x, bottom + 18);
-    append_number(out, s, zero ? 0 : value, s->digits);
-    sqlite3_str_appendall(out, "</text>\n");
+    evalci_open_text(out, "\"soft\" text-anchor=\"middle\"", x, bottom + 18);
+    evalci_append_value(out, s, s->tick[i], evalci_tick_digits(s, s->tick[i]));
+    evalci_close_text(out);
   }
+  if (!(s->line >= s->from && s->line <= s->to)) return;
+  open_path(out, "zero", x_of(s, left, s->line), top - 6);
+  line_to(out, 'V', bottom);
 }
 
 /* The interval's bar.  An end beyond the scale is an arrow; when both are, beyond
 ** the same end, there is only that. */
-static void draw_bar(sqlite3_str *out, const axis *s, const double *ends, double left, double y) {
+static void draw_bar(sqlite3_str *out, const evalci_axis *s, const double *ends, double left,
+                     double y) {
   double x[2];
   for (int i = 0; i < 2; i++) {
     double inside = fmax(s->from, fmin(s->to, ends[i]));
@@ -157,24 +89,25 @@ static void draw_bar(sqlite3_str *out, const axis *s, const double *ends, double
 }
 
 /* The figures of a row, in two columns. */
-static void append_point(sqlite3_str *out, const axis *s, const evalci_mark *mark) {
-  if (!isnan(mark->numbers[0])) append_number(out, s, mark->numbers[0], digits_of(s, mark));
+static void append_point(sqlite3_str *out, const evalci_axis *s, const evalci_mark *mark) {
+  if (!isnan(mark->numbers[0])) evalci_append_value(out, s, mark->numbers[0], digits_of(s, mark));
 }
 
-static void append_interval(sqlite3_str *out, const axis *s, const evalci_mark *mark) {
+static void append_interval(sqlite3_str *out, const evalci_axis *s, const evalci_mark *mark) {
   if (isnan(mark->numbers[1])) {
     if (isnan(mark->numbers[0])) sqlite3_str_appendall(out, "no answers");
     return;
   }
-  append_number(out, s, mark->numbers[1], digits_of(s, mark));
-  sqlite3_str_appendall(out, s->from < 0 ? " to " : "–");
-  append_number(out, s, mark->numbers[2], digits_of(s, mark));
+  evalci_append_value(out, s, mark->numbers[1], digits_of(s, mark));
+  /* a dash after a minus would read as another one */
+  sqlite3_str_appendall(out, mark->numbers[1] < 0 ? " to " : "–");
+  evalci_append_value(out, s, mark->numbers[2], digits_of(s, mark));
 }
 
 /* How wide a column of figures is, in pixels; false when there is no memory to
 ** write them. */
-static bool measure(const axis *s, const evalci_mark *marks, int count,
-                    void (*append)(sqlite3_str *, const axis *, const evalci_mark *),
+static bool measure(const evalci_axis *s, const evalci_mark *marks, int count,
+                    void (*append)(sqlite3_str *, const evalci_axis *, const evalci_mark *),
                     double *width) {
   sqlite3_str *text = sqlite3_str_new(NULL);
   *width = 0;
@@ -189,51 +122,86 @@ static bool measure(const axis *s, const evalci_mark *marks, int count,
   return done;
 }
 
-static void draw_row(sqlite3_str *out, const axis *s, const evalci_mark *mark, double left,
-                     double figures, double y) {
+/* Where the parts of a picture stand. */
+typedef struct places {
+  double left, figures, right, top, bottom;
+} places;
+
+static void draw_row(sqlite3_str *out, const evalci_axis *s, const evalci_mark *mark,
+                     const places *at, double y) {
   double point = mark->numbers[0];
-  open_text(out, "\"ink\" text-anchor=\"end\"", left - FOREST_GAP, y + 4.5);
+  evalci_open_text(out, "\"ink\" text-anchor=\"end\"", at->left - FOREST_GAP, y + 4.5);
   evalci_append_label(out, mark->labels[0], FOREST_LABEL);
   sqlite3_str_appendall(out, "</text>");
-  if (!isnan(mark->numbers[1])) draw_bar(out, s, mark->numbers + 1, left, y);
+  if (!isnan(mark->numbers[1])) draw_bar(out, s, mark->numbers + 1, at->left, y);
   if (point >= s->from && point <= s->to) {
     sqlite3_str_appendall(out, "<circle class=\"dot\" r=\"4.5\"");
-    evalci_append_at(out, "cx", x_of(s, left, point));
+    evalci_append_at(out, "cx", x_of(s, at->left, point));
     evalci_append_at(out, "cy", y);
     sqlite3_str_appendall(out, "/>");
   }
-  open_text(out, "\"ink\"", left + PLOT + FOREST_GAP, y + 4.5);
+  evalci_open_text(out, "\"ink\"", at->left + PLOT + FOREST_GAP, y + 4.5);
   append_point(out, s, mark);
   sqlite3_str_appendall(out, "</text>");
-  open_text(out, "\"soft\"", figures, y + 4.5);
+  evalci_open_text(out, "\"soft\"", at->figures, y + 4.5);
   append_interval(out, s, mark);
-  sqlite3_str_appendall(out, "</text>\n");
+  evalci_close_text(out);
 }
 
-static bool draw_forest(evalci_call *call, const evalci_mark *marks, int count, sqlite3_str *out) {
-  (void)call;
-  axis s = axis_of(marks, count);
-  double label = 3;
+/* What the columns of figures and the axis are. */
+static const char POINT[] = "estimate", INTERVAL[] = "interval";
+
+static void draw_headings(sqlite3_str *out, const evalci_drawing *options, const places *at) {
+  evalci_open_text(out, "\"soft\"", at->left + PLOT + FOREST_GAP, at->top - 12);
+  sqlite3_str_appendf(out, "%s</text>", POINT);
+  evalci_open_text(out, "\"soft\"", at->figures, at->top - 12);
+  sqlite3_str_appendall(out, INTERVAL);
+  evalci_close_text(out);
+  if (!options->axis) return;
+  evalci_open_text(out, "\"soft\" text-anchor=\"middle\"", at->left + PLOT / 2,
+                   at->bottom + BOTTOM + 4);
+  evalci_append_label(out, options->axis, PLOT / FOREST_EM);
+  evalci_close_text(out);
+}
+
+/* False when there is no memory to measure the figures. */
+static bool place(const evalci_drawing *options, const evalci_axis *s, const evalci_mark *marks,
+                  int count, places *at) {
+  double label = 3, points, intervals;
   for (int i = 0; i < count; i++)
     label = fmax(label, evalci_label_width(marks[i].labels[0], FOREST_LABEL));
-  double left = FOREST_GAP + FOREST_EM * label + FOREST_GAP, bottom = TOP + LINE * count, points,
-         intervals;
-  if (!measure(&s, marks, count, append_point, &points) ||
-      !measure(&s, marks, count, append_interval, &intervals))
+  if (!measure(s, marks, count, append_point, &points) ||
+      !measure(s, marks, count, append_interval, &intervals))
     return false;
-  double figures = left + PLOT + FOREST_GAP + points + FOREST_GAP,
-         right = figures + intervals + FOREST_GAP;
-  evalci_open_svg(out, right, bottom + BOTTOM, "Intervals");
-  draw_axis(out, &s, left, bottom);
-  for (int i = 0; i < count; i++)
-    draw_row(out, &s, &marks[i], left, figures, TOP + LINE * (i + 0.5));
+  points = fmax(points, FOREST_EM * evalci_label_width(POINT, 60));
+  intervals = fmax(intervals, FOREST_EM * evalci_label_width(INTERVAL, 60));
+  at->left = FOREST_GAP + FOREST_EM * label + FOREST_GAP;
+  at->top = TOP + evalci_title_height(options);
+  at->bottom = at->top + LINE * count;
+  at->figures = at->left + PLOT + FOREST_GAP + points + FOREST_GAP;
+  at->right = at->figures + intervals + FOREST_GAP;
+  return true;
+}
+
+static bool draw_forest(evalci_call *call, const evalci_drawing *options, const evalci_mark *marks,
+                        int count, sqlite3_str *out) {
+  (void)call;
+  evalci_axis s = evalci_axis_of(options, marks, count);
+  places at;
+  if (!place(options, &s, marks, count, &at)) return false;
+  evalci_open_svg(out, at.right, at.bottom + BOTTOM + (options->axis ? AXIS_TITLE : 0),
+                  options->title ? options->title : "Intervals");
+  evalci_draw_title(out, options, FOREST_GAP, at.right);
+  draw_axis(out, &s, at.left, at.top, at.bottom);
+  for (int i = 0; i < count; i++) draw_row(out, &s, &marks[i], &at, at.top + LINE * (i + 0.5));
+  draw_headings(out, options, &at);
   evalci_close_svg(out);
   return true;
 }
 
-const evalci_picture evalci_forest = {{"label", "point", "ci"},
-                                      1,
-                                      1000,
-                                      "draw fewer, with LIMIT in a subquery",
-                                      read_forest,
-                                      draw_forest};
+const evalci_picture evalci_forest = {.arguments = {"label", "point", "ci"},
+                                      .labels = 1,
+                                      .most = 1000,
+                                      .instead = "draw fewer, with LIMIT in a subquery",
+                                      .read = read_forest,
+                                      .draw = draw_forest};

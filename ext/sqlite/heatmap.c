@@ -1,6 +1,7 @@
 /*
-** heatmap_svg: a matrix of probabilities, rows and columns in the order in which
-** they first come.
+** heatmap_svg: a matrix of probabilities, rows in the order in which they first come,
+** columns in the order of the rows where the names are the same, and then as they come;
+** and under it what the colours mean.
 */
 #include <math.h>
 #include <string.h>
@@ -31,16 +32,41 @@ typedef struct names {
   sqlite3_uint64 value[MOST_NAMES];
 } names;
 
+/* Where a name is among others; -1 where it is not. */
+static int place_among(const names *n, const char *name, sqlite3_uint64 value) {
+  for (int i = 0; i < n->count; i++)
+    if (n->value[i] == value && strcmp(n->name[i], name) == 0) return i;
+  return -1;
+}
+
 /* Which of them label `which` of a mark is; new ones are added, but for one too
 ** many: -1.  Two values may look alike once cleaned and cut. */
 static int index_of(names *n, const evalci_mark *mark, int which) {
-  for (int i = 0; i < n->count; i++)
-    if (n->value[i] == mark->values[which] && strcmp(n->name[i], mark->labels[which]) == 0)
-      return i;
+  int known = place_among(n, mark->labels[which], mark->values[which]);
+  if (known >= 0) return known;
   if (n->count == MOST_NAMES) return -1;
   n->name[n->count] = mark->labels[which];
   n->value[n->count] = mark->values[which];
   return n->count++;
+}
+
+/* The columns that are rows too, in the order of the rows; then the others.  Returns how
+** many are both. */
+static int order_columns(names *columns, const names *rows) {
+  names ordered = {0};
+  int both = 0;
+  for (int pass = 0; pass < 2; pass++) {
+    const names *from = pass ? columns : rows, *other = pass ? rows : columns;
+    for (int i = 0; i < from->count; i++) {
+      bool shared = place_among(other, from->name[i], from->value[i]) >= 0;
+      if (shared == (pass == 1)) continue;
+      ordered.name[ordered.count] = from->name[i];
+      ordered.value[ordered.count++] = from->value[i];
+    }
+    if (pass == 0) both = ordered.count;
+  }
+  *columns = ordered;
+  return both;
 }
 
 static double names_width(const names *n) {
@@ -76,17 +102,18 @@ static const char *ink_on(unsigned colour) {
   return luminance(colour) > 0.18 ? "#000" : "#fff";
 }
 
-/* In per cent, but never 0 or 100 for what is neither. */
-static void append_percent(sqlite3_str *out, double p) {
-  if (p > 0 && p < 0.005)
+/* In per cent, but never 0 or 100 for what is neither: of one against another nothing is,
+** though a double may round to it. */
+static void append_percent(sqlite3_str *out, double p, bool against) {
+  if (p < 0.005 && (p > 0 || against))
     sqlite3_str_appendall(out, "&lt;1");
-  else if (p >= 0.995 && p < 1)
+  else if (p >= 0.995 && (p < 1 || against))
     sqlite3_str_appendall(out, "&gt;99");
   else
     evalci_append_fixed(out, 100 * p, 0);
 }
 
-static void draw_cell(sqlite3_str *out, double p, double x, double y) {
+static void draw_cell(sqlite3_str *out, double p, bool against, double x, double y) {
   sqlite3_str_appendall(out, "<rect class=\"empty\"");
   evalci_append_at(out, "x", x);
   evalci_append_at(out, "y", y);
@@ -105,7 +132,7 @@ static void draw_cell(sqlite3_str *out, double p, double x, double y) {
   evalci_append_at(out, "x", x + ACROSS / 2 - 1);
   evalci_append_at(out, "y", y + DOWN / 2 + 3);
   sqlite3_str_appendall(out, ">");
-  append_percent(out, p);
+  append_percent(out, p, against);
   sqlite3_str_appendall(out, "</text>\n");
 }
 
@@ -134,18 +161,53 @@ static void draw_names(sqlite3_str *out, const names *rows, const names *columns
     draw_name(out, columns->name[i], left + ACROSS * (i + 0.5), top - HEATMAP_GAP, true);
 }
 
+/* The legend: what a cell says, and what its colour is from 0 to 100. */
+static const double LEGEND = 34, SWATCH = 12;
+enum { SWATCHES = 21 };
+
+static double legend_width(const char *meaning) {
+  return SWATCH * SWATCHES + 2 * HEATMAP_EM + HEATMAP_EM * evalci_label_width(meaning, 60);
+}
+
+static void draw_legend(sqlite3_str *out, const char *meaning, double left, double top) {
+  for (int i = 0; i < SWATCHES; i++) {
+    sqlite3_str_appendall(out, "<rect");
+    evalci_append_at(out, "x", left + SWATCH * i);
+    evalci_append_at(out, "y", top);
+    evalci_append_at(out, "width", SWATCH);
+    evalci_append_at(out, "height", 8);
+    sqlite3_str_appendf(out, " style=\"fill:#%06x\"/>", colour_of(i / (SWATCHES - 1.0)));
+  }
+  static const char *const ends[] = {"0", "50", "100"};
+  for (int i = 0; i < 3; i++) {
+    double x = left + SWATCH * SWATCHES * i / 2;
+    evalci_open_text(out,
+                     i == 0   ? "\"soft\""
+                     : i == 1 ? "\"soft\" text-anchor=\"middle\""
+                              : "\"soft\" text-anchor=\"end\"",
+                     x, top + 22);
+    sqlite3_str_appendf(out, "%s</text>", ends[i]);
+  }
+  evalci_open_text(out, "\"soft\"", left + SWATCH * SWATCHES + HEATMAP_EM, top + 9);
+  evalci_append_label(out, meaning, 60);
+  evalci_close_text(out);
+}
+
+static bool index_names(evalci_call *call, const evalci_mark *marks, int count, names *rows,
+                        names *columns) {
+  for (int i = 0; i < count; i++)
+    if (index_of(rows, &marks[i], 0) < 0 || index_of(columns, &marks[i], 1) < 0)
+      return evalci_fail(call,
+                         "at most %d rows and as many columns can be drawn; "
+                         "draw fewer, with WHERE",
+                         MOST_NAMES);
+  return true;
+}
+
 /* The number in each cell; NAN where there is none.  NULL after leaving a
 ** message, or when there is no memory. */
 static double *matrix_of(evalci_call *call, const evalci_mark *marks, int count, names *rows,
                          names *columns) {
-  for (int i = 0; i < count; i++)
-    if (index_of(rows, &marks[i], 0) < 0 || index_of(columns, &marks[i], 1) < 0) {
-      evalci_fail(call,
-                  "at most %d rows and as many columns can be drawn; "
-                  "draw fewer, with WHERE",
-                  MOST_NAMES);
-      return NULL;
-    }
   int size = rows->count * columns->count;
   double *cells = sqlite3_malloc64((sqlite3_uint64)size * sizeof *cells);
   for (int i = 0; cells && i < size; i++) cells[i] = NAN;
@@ -166,22 +228,43 @@ static double *matrix_of(evalci_call *call, const evalci_mark *marks, int count,
   return cells;
 }
 
-static bool draw_heatmap(evalci_call *call, const evalci_mark *marks, int count, sqlite3_str *out) {
+/* What the numbers are: where rows and columns are the same, one against the other. */
+static const char *meaning_of(const evalci_drawing *options, bool against) {
+  if (options->axis) return options->axis;
+  return against ? "% sure that the row beats the column" : "%";
+}
+
+static bool draw_heatmap(evalci_call *call, const evalci_drawing *options, const evalci_mark *marks,
+                         int count, sqlite3_str *out) {
   names rows = {0}, columns = {0};
+  if (!index_names(call, marks, count, &rows, &columns)) return false;
+  bool against = order_columns(&columns, &rows) > 0;
+  const char *meaning = meaning_of(options, against);
   double *cells = matrix_of(call, marks, count, &rows, &columns);
   if (!cells) return false;
   double slant = sqrt(0.5) * (names_width(&columns) + HEATMAP_EM),
          left = HEATMAP_GAP + names_width(&rows) + HEATMAP_GAP;
-  double top = HEATMAP_GAP + slant + HEATMAP_GAP, right = left + ACROSS * columns.count;
-  evalci_open_svg(out, fmax(right, right - ACROSS / 2 + slant) + HEATMAP_GAP,
-                  top + DOWN * rows.count + HEATMAP_GAP, "Probabilities");
+  double top = evalci_title_height(options) + HEATMAP_GAP + slant + HEATMAP_GAP,
+         bottom = top + DOWN * rows.count + HEATMAP_GAP;
+  double right = fmax(left + ACROSS * (columns.count - 0.5) + fmax(slant, ACROSS / 2),
+                      HEATMAP_GAP + legend_width(meaning));
+  evalci_open_svg(out, right + HEATMAP_GAP, bottom + LEGEND,
+                  options->title ? options->title : "Probabilities");
+  evalci_draw_title(out, options, HEATMAP_GAP, right);
   draw_names(out, &rows, &columns, left, top);
   for (int i = 0; i < rows.count * columns.count; i++)
-    draw_cell(out, cells[i], left + ACROSS * (i % columns.count), top + DOWN * (i / columns.count));
+    draw_cell(out, cells[i], against, left + ACROSS * (i % columns.count),
+              top + DOWN * (i / columns.count));
+  draw_legend(out, meaning, HEATMAP_GAP, bottom);
   evalci_close_svg(out);
   sqlite3_free(cells);
   return true;
 }
 
-const evalci_picture evalci_heatmap = {
-    {"row", "col", "value"}, 2, 40000, "draw fewer, with WHERE", read_heatmap, draw_heatmap};
+const evalci_picture evalci_heatmap = {.arguments = {"row", "col", "value"},
+                                       .plain_options = true,
+                                       .labels = 2,
+                                       .most = 40000,
+                                       .instead = "draw fewer, with WHERE",
+                                       .read = read_heatmap,
+                                       .draw = draw_heatmap};

@@ -23,20 +23,20 @@ void evalci_result_interval(sqlite3_context *context, const char *name, ev_statu
   sqlite3_result_subtype(context, 'J');
 }
 
-static const char *skip_space(const char *c) {
+const char *evalci_skip_space(const char *c) {
   while (*c == ' ' || *c == '\t' || *c == '\n' || *c == '\r') c++;
   return c;
 }
 
 static bool parse_interval(const char *c, ev_interval *ci) {
-  c = skip_space(c);
+  c = evalci_skip_space(c);
   if (*c++ != '[') return false;
-  if (!(c = evalci_parse_number(skip_space(c), &ci->lo))) return false;
-  c = skip_space(c);
+  if (!(c = evalci_parse_number(evalci_skip_space(c), &ci->lo))) return false;
+  c = evalci_skip_space(c);
   if (*c++ != ',') return false;
-  if (!(c = evalci_parse_number(skip_space(c), &ci->hi))) return false;
-  c = skip_space(c);
-  return *c++ == ']' && *skip_space(c) == 0 && ci->lo <= ci->hi;
+  if (!(c = evalci_parse_number(evalci_skip_space(c), &ci->hi))) return false;
+  c = evalci_skip_space(c);
+  return *c++ == ']' && *evalci_skip_space(c) == 0 && ci->lo <= ci->hi;
 }
 
 bool evalci_read_interval(evalci_call *call, sqlite3_value *value, ev_interval *ci) {

@@ -98,6 +98,7 @@ static const option options_table[] = {
     {EVALCI_UNIT, false, {"unit"}, NULL, {0}, {NULL}},
     {EVALCI_POINT, false, {"point"}, NULL, {0}, {NULL}},
     {EVALCI_WIDTH, false, {"width"}, NULL, {0}, {NULL}},
+    {EVALCI_DRAWING, false, {"options"}, NULL, {0}, {NULL}},
 };
 enum { OPTIONS = sizeof options_table / sizeof *options_table };
 

@@ -2,6 +2,8 @@
 ** The aggregates that draw: rows are gathered as marks, in the order they come, and
 ** handed to a picture (contract 23).  Those that leave a window's frame are the oldest.
 */
+#include <string.h>
+
 #include "function.h"
 #include "svg.h"
 
@@ -15,8 +17,11 @@ static const char *const *picture_arguments(const evalci_function *f) {
 
 typedef struct album {
   int first, end, room; /* marks first to end are in the frame */
-  bool failed;
+  bool started, failed;
   evalci_mark *marks;
+  evalci_drawing options; /* of the first row */
+  char *given;            /* as they were given; NULL when they were not */
+  int size;               /* of that */
 } album;
 
 static void free_mark(evalci_mark *mark) {
@@ -61,12 +66,41 @@ static bool add_mark(const evalci_picture *p, evalci_call *call, album *a, sqlit
   return done;
 }
 
+static bool start_album(const evalci_picture *p, evalci_call *call, album *a,
+                        sqlite3_value *options) {
+  a->started = true;
+  if (!evalci_read_drawing(call, p->plain_options, options, &a->options)) return false;
+  if (!options) return true;
+  a->size = sqlite3_value_bytes(options);
+  a->given = sqlite3_malloc64((sqlite3_uint64)a->size + 1);
+  if (a->given) memcpy(a->given, sqlite3_value_text(options), (size_t)a->size);
+  return a->given != NULL;
+}
+
+/* The options are the same on every row of a group, as text (contract 7). */
+static bool same_drawing(evalci_call *call, const album *a, sqlite3_value *options) {
+  if (!options) return true;
+  const unsigned char *text = sqlite3_value_text(options);
+  if (!text && sqlite3_value_type(options) == SQLITE_TEXT) return false;
+  if (text && sqlite3_value_bytes(options) == a->size &&
+      memcmp(text, a->given, (size_t)a->size) == 0)
+    return true;
+  return evalci_fail(call,
+                     "options must be the same on every row of a group, got %s after another; "
+                     "group by it, or pass a constant",
+                     evalci_show(options).text);
+}
+
 static void picture_step(sqlite3_context *context, int argc, sqlite3_value **argv) {
-  (void)argc;
-  const evalci_picture *p = picture_of(sqlite3_user_data(context));
+  const evalci_function *f = sqlite3_user_data(context);
+  const evalci_picture *p = picture_of(f);
+  int arguments = evalci_arguments_of(f);
+  sqlite3_value *options = argc > arguments ? argv[arguments] : NULL;
   album *a = sqlite3_aggregate_context(context, sizeof *a);
   evalci_call call = evalci_call_of(context);
-  if (a && add_mark(p, &call, a, argv)) return;
+  if (a && (a->started ? same_drawing(&call, a, options) : start_album(p, &call, a, options)) &&
+      add_mark(p, &call, a, argv))
+    return;
   if (a) a->failed = true;
   evalci_report(context, &call);
 }
@@ -84,7 +118,7 @@ static void picture_value(sqlite3_context *context) {
   evalci_call call = evalci_call_of(context);
   if (!a || a->failed || a->first == a->end) return;
   sqlite3_str *out = sqlite3_str_new(sqlite3_context_db_handle(context));
-  bool drawn = p->draw(&call, a->marks + a->first, a->end - a->first, out);
+  bool drawn = p->draw(&call, &a->options, a->marks + a->first, a->end - a->first, out);
   int error = sqlite3_str_errcode(out), size = sqlite3_str_length(out);
   char *text = sqlite3_str_finish(out);
   if (drawn && error == SQLITE_OK) {
@@ -104,6 +138,8 @@ static void picture_final(sqlite3_context *context) {
   picture_value(context);
   for (int i = a->first; i < a->end; i++) free_mark(&a->marks[i]);
   sqlite3_free(a->marks);
+  sqlite3_free(a->given);
+  evalci_free_drawing(&a->options);
 }
 
 const evalci_kind evalci_picture_of_rows = {.arguments = picture_arguments,

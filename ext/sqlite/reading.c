@@ -185,6 +185,9 @@ static void ci_bar(sqlite3_context *context, int argc, sqlite3_value **argv) {
   size_t used = 0;
   int cells = (int)width, lo = cell_at(ci.lo, cells), hi = cell_at(ci.hi, cells);
   int point = argc > 1 ? cell_at(at, cells) : NO_CELL;
+  /* a point beside an arrow head, not over it */
+  if (point == 0 && lo < 0) point = 1;
+  if (point == cells - 1 && hi >= cells) point = cells - 2;
   for (int cell = 0; cell < cells; cell++) {
     const char *drawn = glyph(cell, lo, hi, point, cells);
     memcpy(text + used, drawn, strlen(drawn));

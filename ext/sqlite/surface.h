@@ -112,6 +112,7 @@ enum {
   EVALCI_UNIT = 1 << 7,
   EVALCI_POINT = 1 << 8,
   EVALCI_WIDTH = 1 << 9,
+  EVALCI_DRAWING = 1 << 20, /* of a picture, as JSON */
 };
 
 /* The names of the values that option `which` of a set takes, NULL after the last;
@@ -140,6 +141,9 @@ int evalci_write_number(double x, char text[EVALCI_NUMBER_SIZE]);
 
 /* Reads one JSON number; returns what follows it, or NULL when there is none. */
 const char *evalci_parse_number(const char *text, double *number);
+
+/* What follows the white space that JSON has. */
+const char *evalci_skip_space(const char *text);
 
 /*
 ** interval.c: an interval as text, and back.

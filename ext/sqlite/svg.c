@@ -40,11 +40,7 @@ static bool is_forbidden(long code) {
          (code & 0xFFFE) == 0xFFFE;
 }
 
-char *evalci_label(sqlite3_value *value) {
-  const char *text = (const char *)sqlite3_value_text(value);
-  int bytes = text ? sqlite3_value_bytes(value) : 0;
-  if (!text && sqlite3_value_type(value) != SQLITE_NULL) return NULL;
-  if (!text) text = "";
+char *evalci_clean(const char *text, size_t bytes) {
   /* A character takes at most four bytes, and a byte may become three. */
   char *label = sqlite3_malloc(4 * MOST_CHARACTERS + (int)sizeof ELLIPSIS), *out = label;
   if (!label) return NULL;
@@ -60,6 +56,12 @@ char *evalci_label(sqlite3_value *value) {
   }
   strcpy(out, c < end ? ELLIPSIS : "");
   return label;
+}
+
+char *evalci_label(sqlite3_value *value) {
+  const char *text = (const char *)sqlite3_value_text(value);
+  if (!text && sqlite3_value_type(value) != SQLITE_NULL) return NULL;
+  return text ? evalci_clean(text, (size_t)sqlite3_value_bytes(value)) : evalci_clean("", 0);
 }
 
 /* Fowler, Noll and Vo's, of the bytes and the type. */
@@ -101,6 +103,23 @@ static size_t fitting(const char *label, double most, double *width) {
   return (size_t)(c - label);
 }
 
+/* Where the end of the label begins that fits in `most` ems: not with a mark that
+** combines with what is left out. */
+static const char *fitting_end(const char *label, double most) {
+  const char *end = label + strlen(label), *from = label;
+  double whole, rest;
+  fitting(label, HUGE_VAL, &whole);
+  rest = whole;
+  while (from < end) {
+    character here = character_at(from, end);
+    double width = character_width(here.code);
+    if (rest <= most && width > 0) break;
+    rest -= width;
+    from += here.size;
+  }
+  return from;
+}
+
 double evalci_label_width(const char *label, double most) {
   double width;
   return label[fitting(label, most, &width)] ? most : width;
@@ -128,16 +147,27 @@ void evalci_append_label(sqlite3_str *out, const char *label, double most) {
   sqlite3_str_appendall(out, "<title>");
   append_escaped(out, label, strlen(label));
   sqlite3_str_appendall(out, "</title>");
-  append_escaped(out, label, fitting(label, most - character_width(0x2026), &width));
+  double room = most - character_width(0x2026);
+  append_escaped(out, label, fitting(label, room / 2, &width));
   sqlite3_str_appendall(out, ELLIPSIS);
+  const char *end = fitting_end(label, room - width);
+  append_escaped(out, end, strlen(end));
 }
 
-void evalci_append_fixed(sqlite3_str *out, double x, int digits) {
+static void append_decimal(sqlite3_str *out, double x, int digits, const char *minus) {
   sqlite3_int64 power = 1;
   for (int i = 0; i < digits; i++) power *= 10;
   sqlite3_int64 scaled = llround(fmin(1e17, fabs(x) * (double)power));
-  sqlite3_str_appendf(out, "%s%lld", x < 0 && scaled > 0 ? "-" : "", scaled / power);
+  sqlite3_str_appendf(out, "%s%lld", x < 0 && scaled > 0 ? minus : "", scaled / power);
   if (digits > 0) sqlite3_str_appendf(out, ".%0*lld", digits, scaled % power);
+}
+
+void evalci_append_fixed(sqlite3_str *out, double x, int digits) {
+  append_decimal(out, x, digits, "-");
+}
+
+void evalci_append_number(sqlite3_str *out, double x, int digits) {
+  append_decimal(out, x, digits, "−");
 }
 
 void evalci_append_at(sqlite3_str *out, const char *name, double x) {
@@ -146,14 +176,40 @@ void evalci_append_at(sqlite3_str *out, const char *name, double x) {
   sqlite3_str_appendall(out, "\"");
 }
 
+void evalci_open_text(sqlite3_str *out, const char *attributes, double x, double y) {
+  sqlite3_str_appendf(out, "<text class=%s", attributes);
+  evalci_append_at(out, "x", x);
+  evalci_append_at(out, "y", y);
+  sqlite3_str_appendall(out, ">");
+}
+
+void evalci_close_text(sqlite3_str *out) {
+  sqlite3_str_appendall(out, "</text>\n");
+}
+
+/* The title is of 16 pixels, and bold, which is a little wider. */
+static const double TITLE_HEIGHT = 30, TITLE_EM = 17;
+
+double evalci_title_height(const evalci_drawing *options) {
+  return options->title ? TITLE_HEIGHT : 0;
+}
+
+void evalci_draw_title(sqlite3_str *out, const evalci_drawing *options, double left, double width) {
+  if (!options->title) return;
+  evalci_open_text(out, "\"ink title\"", left, TITLE_HEIGHT - 8);
+  evalci_append_label(out, options->title, (width - 2 * left) / TITLE_EM);
+  evalci_close_text(out);
+}
+
 /* Blue and orange are told apart with any kind of colour vision.  Classes rather
 ** than variables, since not every viewer knows those. */
-void evalci_open_svg(sqlite3_str *out, double width, double height, const char *title) {
+void evalci_open_svg(sqlite3_str *out, double width, double height, const char *description) {
   sqlite3_str_appendall(out,
                         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"evalci\" role=\"img\" ");
-  sqlite3_str_appendf(out, "viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\">\n<title>%s</title>\n",
-                      (int)ceil(width), (int)ceil(height), (int)ceil(width), (int)ceil(height),
-                      title);
+  sqlite3_str_appendf(out, "viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\">\n<title>",
+                      (int)ceil(width), (int)ceil(height), (int)ceil(width), (int)ceil(height));
+  append_escaped(out, description, strlen(description));
+  sqlite3_str_appendall(out, "</title>\n");
   sqlite3_str_appendall(
       out,
       "<style>\n"
@@ -161,7 +217,8 @@ void evalci_open_svg(sqlite3_str *out, double width, double height, const char *
       ".evalci .paper{fill:#fff}.evalci .ink{fill:#1b1f24}.evalci .soft{fill:#57606a}\n"
       ".evalci .grid{stroke:#d8dee4}.evalci .zero{stroke:#57606a}\n"
       ".evalci .bar{stroke:#0b5fa5;stroke-width:2.5}.evalci .dot{fill:#0b5fa5}\n"
-      ".evalci .cell{font-size:12px}.evalci .empty{fill:#eaeef2}\n"
+      ".evalci .title{font-size:16px;font-weight:600}.evalci .cell{font-size:12px}\n"
+      ".evalci .empty{fill:#eaeef2}\n"
       "@media (prefers-color-scheme:dark){\n"
       ".evalci .paper{fill:#14181d}.evalci .ink{fill:#e6edf3}.evalci .soft{fill:#9aa4af}\n"
       ".evalci .grid{stroke:#2f363d}.evalci .zero{stroke:#9aa4af}\n"

@@ -302,8 +302,9 @@ static void missing_state_is_an_error(void) {
 
 static void missing_bytes_are_an_error(void) {
   static const char *const texts[] = {
-      "SELECT clustered_ci(1, 'a')", "SELECT ci_lo('[0,1]')", "SELECT forest_svg('a', 0.5, NULL)",
-      "SELECT heatmap_svg('a', 'b', 0.5)", "SELECT ci_text('[0,1]', 1, '%')"};
+      "SELECT clustered_ci(1, 'a')",       "SELECT ci_lo('[0,1]')",
+      "SELECT forest_svg('a', 0.5, NULL)", "SELECT heatmap_svg('a', 'b', 0.5)",
+      "SELECT ci_text('[0,1]', 1, '%')",   "SELECT forest_svg(1, 0.5, NULL, '{}')"};
   sqlite3 *db = open_now();
   host.no_text = true;
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)

@@ -5,11 +5,14 @@
 
 With --write the pictures of the demo that sql/README.md shows are written anew.
 """
+import json
+import math
 import pathlib
 import re
 import sqlite3
 import sys
 import xml.etree.ElementTree as ElementTree
+from random import Random
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
@@ -73,13 +76,19 @@ def hostile_labels(db):
                 check(f"{label!r} reads back", label in [shown(t) for t in texts(svg, "ink")])
     cut = ElementTree.fromstring(db.execute("SELECT forest_svg(?, 0.5, NULL)", ["long " * 20]).fetchone()[0])
     label = texts(cut, "ink")[0]
-    check("a label that is cut ends in an ellipsis", shown(label).endswith("…") and len(shown(label)) < 60)
+    check("a label that is cut has an ellipsis in its middle", re.fullmatch(r"long .*…\S* ?.*long ", shown(label)) and len(shown(label)) < 60)
     check("a label that is cut has its whole text in a tooltip", label.find(SVG + "title").text == "long " * 20)
-    # Twenty ems hold 18 of what is 1.02 wide, and an ellipsis of 1.1.
+    # Twenty ems hold an ellipsis of 1.1, nine of what is 1.02 wide, and eight before the ellipsis of the tooltip.
     cut = ElementTree.fromstring(db.execute("SELECT forest_svg(?, 0.5, NULL)", ["W" * 400]).fetchone()[0])
     label = texts(cut, "ink")[0]
-    check("a label that is cut leaves room for its ellipsis", shown(label) == "W" * 18 + "…")
+    check("a label that is cut leaves room for its ellipsis", shown(label) == "W" * 9 + "…" + "W" * 8 + "…")
     check("a tooltip that is cut ends in an ellipsis", label.find(SVG + "title").text == "W" * 300 + "…")
+    names = [f"gpt-4.1-2025-04-14-preview-{end}" for end in ("high", "low", "mini-high")]
+    drawn = [shown(t) for t in texts(forest(db, [(n, 0.5, None) for n in names]), "ink")]
+    check(f"long names that differ at their ends read differently: {drawn}", len(set(drawn)) >= 3)
+    marked = "e\u0301" * 60
+    label = texts(forest(db, [(marked, 0.5, None)]), "ink")[0]
+    check("what follows the ellipsis is no mark without its letter", shown(label).split("…")[1].startswith("e"))
 
 
 # Bytes that are no text, and what is shown for them: a mark for each byte that is wrong.
@@ -128,11 +137,27 @@ def numbers(path):
     return [float(x) for x in "".join(c if c in "0123456789.-" else " " for c in path.get("d")).split()]
 
 
+def number(text):
+    """What a number on a picture says, its minus being none of ASCII's."""
+    check(f"a minus is no hyphen in {text}", "-" not in text)
+    return float(text.rstrip("%").replace("−", "-")) / (100 if text.endswith("%") else 1)
+
+
+def tick_texts(svg):
+    """The numbers under the axis, which stand in one line; the title of the axis stands below them."""
+    middle = [t for t in texts(svg, "soft") if t.get("text-anchor") == "middle"]
+    return [shown(t) for t in middle if float(t.get("y")) == min(float(m.get("y")) for m in middle)]
+
+
+def figures(svg):
+    """The numbers beside the rows and under them, without what stands above them."""
+    return [shown(t) for t in texts(svg, "soft") if shown(t) not in ("estimate", "interval")]
+
+
 def scale(svg):
     """From a value to x, by the marks of the scale and what is written under them."""
-    grid = [numbers(p)[0] for p in svg.iter(SVG + "path") if p.get("class") in ("grid", "zero")]
-    marks = [shown(t) for t in texts(svg, "soft") if t.get("text-anchor") == "middle"]
-    values = [float(m.rstrip("%")) / (100 if m.endswith("%") else 1) for m in marks]
+    grid = [numbers(p)[0] for p in svg.iter(SVG + "path") if p.get("class") == "grid"]
+    values = [number(m) for m in tick_texts(svg)]
     check("every mark of the scale has a number", len(grid) == len(values) and len(values) > 1)
     slope = (grid[-1] - grid[0]) / (values[-1] - values[0])
     leading = f"{(values[-1] - values[0]) / (len(values) - 1):.3e}"[:5]
@@ -142,11 +167,13 @@ def scale(svg):
     return lambda value: grid[0] + slope * (value - values[0])
 
 
-def forest(db, rows):
+def forest(db, rows, **options):
     db.execute("CREATE TEMP TABLE IF NOT EXISTS rows(label, point, ci)")
     db.execute("DELETE FROM rows")
     db.executemany("INSERT INTO rows VALUES (?, ?, ?)", rows)
-    return ElementTree.fromstring(db.execute("SELECT forest_svg(label, point, ci) FROM rows").fetchone()[0])
+    options = {key.rstrip("_"): value for key, value in options.items()}
+    drawn = db.execute("SELECT forest_svg(label, point, ci, ?) FROM rows", [json.dumps(options)]).fetchone()[0]
+    return ElementTree.fromstring(drawn)
 
 
 def forest_geometry(db):
@@ -164,7 +191,7 @@ def forest_geometry(db):
             check(f"{label}'s dot is at its point", abs(float(dot.get("cx")) - x(point)) < 0.11)
             check(f"{label}'s bar is its interval", abs(bar[0] - x(lo)) < 0.11 and abs(bar[2] - x(hi)) < 0.11)
             check(f"{label}'s bar and dot are on one line", bar[1] == float(dot.get("cy")))
-        right = max(numbers(p)[0] for p in svg.iter(SVG + "path") if p.get("class") in ("grid", "zero"))
+        right = max(numbers(p)[0] for p in svg.iter(SVG + "path") if p.get("class") == "grid")
         check("the scale holds everything", all(bar[2] <= right + 0.1 for bar in bars))
         heights = [float(d.get("cy")) for d in dots]
         check("rows are in the order they came", heights == sorted(heights))
@@ -175,8 +202,7 @@ def forest_geometry(db):
     check("an infinite bound is an arrow, and written so", len(arrows) == 1 and "∞" in "".join(svg.itertext()))
     check("it goes on beyond the point", numbers(arrows[0])[0] - float(next(svg.iter(SVG + "circle")).get("cx")) > 40)
     svg = forest(db, [("share", 0.5, "[0.25,9e999]")])
-    marks = [shown(t) for t in texts(svg, "soft") if t.get("text-anchor") == "middle"]
-    check("beside infinity a scale ends soon after what is finite", marks[-1] == "0.7")
+    check("beside infinity a scale ends soon after what is finite", tick_texts(svg)[-1] in ("0.5", "0.6", "0.7"))
     svg = forest(db, [("small", -1e-9, "[-0.5,0.5]")])
     check("what is shown as zero has no sign", "0.0%" in [shown(t) for t in texts(svg, "ink")])
     svg = forest(db, [("far", 4e9, "[2e9,8e9]"), ("near", 0.5, "[0.4,0.6]")])
@@ -188,11 +214,11 @@ def forest_geometry(db):
     for ci in ("[-0.001,0.002]", "[0.9996,1.0]", "[0.00002,0.00018]", "[-0.00031,-0.00012]"):
         lo, hi = map(float, ci.strip("[]").split(","))
         svg = forest(db, [("small", (lo + hi) / 2, ci)])
-        figures = [shown(t) for t in texts(svg, "soft")]
-        check(f"the scale of {ci} tells its marks apart", len(set(figures)) == len(figures))
-        ends = [float(x.strip("%")) / 100 for x in figures[-1].replace(" to ", "–").split("–")]
+        written = figures(svg)
+        check(f"the scale of {ci} tells its marks apart", len(set(written)) == len(written))
+        ends = [number(x) for x in written[-1].replace(" to ", "–").split("–")]
         check(f"the figures of {ci} tell its ends apart", abs(ends[0] - lo) < (hi - lo) / 10 and abs(ends[1] - hi) < (hi - lo) / 10)
-        check(f"no minus before a zero with {ci}", not any(f.startswith("-0%") for f in figures))
+        check(f"no minus before a zero with {ci}", not any(f.startswith("−0%") for f in written))
     svg = forest(db, [("odds", 1234567.0, "[123456.5,2345678.5]")])
     check("large numbers are short", all(len(shown(t)) < 22 for t in texts(svg)))
     check("and rounded to four digits", "1235000.0" in [shown(t) for t in texts(svg, "ink")])
@@ -206,8 +232,101 @@ def forest_units(db):
                           ([("a", 1.51, "[0.5,1.2]")], False), ([("a", 0.5, "[0.5,1.51]")], False),
                           ([("a", 0.5, "[-1.51,0.5]")], False),
                           ([("a", 0.5, "[0.4,0.6]"), ("b", 2, "[1,3]")], False)):
-        figures = [shown(t) for t in texts(forest(db, rows), "soft")]
-        check(f"{rows} in per cent: {percent}", all(f.endswith("%") == percent for f in figures))
+        check(f"{rows} in per cent: {percent}", all(f.endswith("%") == percent for f in figures(forest(db, rows))))
+
+
+def forest_axis(db):
+    """The axis fits what is far from 0 and 1, and goes from 0 to 1 otherwise; the options fix its ends."""
+    for ci, ends in (("[0.80,0.88]", ("80%", "88%")), ("[0.93,0.99]", ("93%", "99%")), ("[0.2,0.9]", ("0%", "100%")),
+                     ("[0.0,0.03]", ("0.0%", "3.0%")), ("[0.3,0.3]", ("24%", "36%")), ("[-0.3,-0.2]", ("−30%", "0%")),
+                     ("[0.1,1.2]", ("0%", "120%")), ("[7.1,7.9]", ("7.0", "8.0")), ("[2,3.5]", ("2.0", "3.6")),
+                     ("[0.5,3]", ("0.0", "3.0"))):
+        lo, hi = json.loads(ci)
+        ticks = tick_texts(forest(db, [("a", (lo + hi) / 2, ci)]))
+        check(f"the axis of {ci} goes from {ends[0]} to {ends[1]}, not {ticks}", (ticks[0], ticks[-1]) == ends)
+    rows = [("a", 0.84, "[0.8,0.88]"), ("b", 0.5, "[0.1,0.85]")]
+    for options, ends in (({"from_": 0, "to": 1}, ("0%", "100%")), ({"from_": 0.5}, ("50%", "100%")),
+                          ({"from_": -1, "to": 0}, ("−100%", "0%")), ({"to": 0.05}, ("0%", "5%")),
+                          ({"unit": "", "from_": 0, "to": 1}, ("0.0", "1.0"))):
+        svg = forest(db, rows, **options)
+        ticks = tick_texts(svg)
+        check(f"{options} draws from {ends[0]} to {ends[1]}, not {ticks}", (ticks[0], ticks[-1]) == ends)
+        left, right = (scale(svg)(number(t)) for t in (ticks[0], ticks[-1]))
+        within = [numbers(p)[0] for p in svg.iter(SVG + "path")] + [float(c.get("cx")) for c in svg.iter(SVG + "circle")]
+        check(f"{options} keeps all within the axis", all(left - 30 < x < right + 30 for x in within))
+    svg = forest(db, rows, from_=0.5, to=1)
+    check("what lies beyond a fixed end is an arrow", len([p for p in svg.iter(SVG + "path") if p.get("class") == "dot"]) == 1)
+    svg = forest(db, [("a", 0.8, "[0.4,1.3]")], line=0.5, unit="")
+    lines = [numbers(p)[0] for p in svg.iter(SVG + "path") if p.get("class") == "zero"]
+    check("a line is drawn where it is asked for", len(lines) == 1 and abs(lines[0] - scale(svg)(0.5)) < 0.11)
+    svg = forest(db, rows, title="Who & what", axis="share, in per cent")
+    written = [shown(t) for t in texts(svg)]
+    check("the title and the axis's are there", "Who & what" in written and "share, in per cent" in written)
+    check("so are headings over the figures", "estimate" in written and "interval" in written)
+    check("the description is the title", svg.find(SVG + "title").text == "Who & what")
+
+
+def forest_logarithmic(db):
+    """On a log scale equal ratios are equal distances; 1 has its line; 0 is an arrow."""
+    rows = [("a", 0.8, "[0.4,1.3]"), ("b", 12, "[3,9e999]"), ("c", 0.1, "[0,0.7]")]
+    svg = forest(db, rows, scale="log", axis="odds ratio")
+    grid = [numbers(p)[0] for p in svg.iter(SVG + "path") if p.get("class") == "grid"]
+    values = [number(t) for t in tick_texts(svg)]
+    check(f"ticks are powers of ten or 1, 2, 5 of them: {values}", len(values) > 1 and len(values) == len(grid))
+    slope = (grid[-1] - grid[0]) / math.log(values[-1] / values[0])
+    def x(value):
+        return grid[0] + slope * math.log(value / values[0])
+    for place, value in zip(grid, values):
+        check(f"the tick {value} is where its logarithm is", abs(place - x(value)) < 0.11)
+    for dot, (label, point, _) in zip(svg.iter(SVG + "circle"), rows):
+        check(f"{label} is where its logarithm is", abs(float(dot.get("cx")) - x(point)) < 0.11)
+    lines = [numbers(p)[0] for p in svg.iter(SVG + "path") if p.get("class") == "zero"]
+    check("there is a line at 1", len(lines) == 1 and abs(lines[0] - x(1)) < 0.11)
+    check("an infinite and a zero bound are arrows", len([p for p in svg.iter(SVG + "path") if p.get("class") == "dot"]) == 2)
+    check("nothing is in per cent", not any("%" in t for t in figures(svg)))
+    bar = [numbers(p) for p in svg.iter(SVG + "path") if p.get("class") == "bar" and "H" in p.get("d")][0]
+    check("0.8 [0.4, 1.3] is drawn so", abs(bar[0] - x(0.4)) < 0.11 and abs(bar[2] - x(1.3)) < 0.11)
+    for options, wanted in (({"from_": 0.1, "to": 10}, ["0.1", "0.2", "0.5", "1", "2", "5", "10"]), ({"from_": 1.1, "to": 1.9}, None),
+                            ({"from_": 1e-9, "to": 1e9}, None), ({"from_": 100}, None), ({"to": 0.001}, None)):
+        ticks = tick_texts(forest(db, rows[:1], scale="log", **options))
+        check(f"{options} has ticks that differ: {ticks}", 2 <= len(ticks) == len(set(ticks)) and (not wanted or ticks == wanted))
+
+
+GIVEN = ['{}', '{"title":"a\\u00e9\\"b\\\\"}', ' { "axis" : "x y" , "title":null } ', '{"unit":"%","scale":"log"}',
+         '{"from":-1.5e-1,"to":2E+2,"line":0}', '{"title":"\\ud83e\\udd16","unit":""}']
+
+
+def readable(text):
+    """Whether options are an object of JSON, as Python reads it."""
+    def members(pairs):
+        if len({key for key, _ in pairs}) < len(pairs):
+            raise ValueError
+        return dict(pairs)
+    def no_constant(_):
+        raise ValueError
+    try:
+        return isinstance(json.loads(text, object_pairs_hook=members, parse_constant=no_constant), dict)
+    except ValueError:
+        return False
+
+
+def mangled_options(db):
+    """Options with a character taken out, put in or exchanged: what is no JSON is refused, whatever it is, and
+    what is refused for another reason says which key."""
+    random = Random(23)
+    for _ in range(4000):
+        text = list(random.choice(GIVEN))
+        for _ in range(random.randrange(1, 3)):
+            place = random.randrange(len(text) + 1)
+            text[place:place + random.randrange(2)] = random.choice(['', *'"\\{}:,[]01e-+. ntu\t\nx'])
+        text = "".join(text)
+        try:
+            ElementTree.fromstring(db.execute("SELECT forest_svg('m', 2, '[1,3]', ?)", [text]).fetchone()[0])
+            check(f"{text!r} is drawn, and JSON", readable(text))
+        except sqlite3.Error as error:
+            refused = "must be an object of JSON" in str(error)
+            named = re.search(r"options has (no|the) key|(title|axis|unit|scale|from|to|line) in options", str(error))
+            check(f"{text!r}: {error}", named if readable(text) else refused or named)
 
 
 def heatmap_figures(db):
@@ -217,6 +336,27 @@ def heatmap_figures(db):
         svg = ElementTree.fromstring(db.execute("SELECT heatmap_svg('a', 'b', ?)", [p]).fetchone()[0])
         got = shown(texts(svg, "cell")[0])
         check(f"{p} is {wanted}, not {got}", got == wanted)
+
+
+def heatmap_order(db):
+    """Columns stand in the order of the rows where they are the same, then as they come; a legend says what
+    is drawn, and nothing beats anything with certainty."""
+    db.execute("CREATE TEMP TABLE pairs(r, c, p)")
+    db.executemany("INSERT INTO pairs VALUES (?, ?, ?)", [("b", "x", None), ("b", "a", 1), ("a", "b", 0), ("c", "a", 0.5), ("c", "y", 0.5)])
+    svg = ElementTree.fromstring(db.execute("SELECT heatmap_svg(r, c, p) FROM pairs").fetchone()[0])
+    names = [shown(t) for t in texts(svg, "ink")]
+    check(f"columns in the order of the rows: {names}", names == ["b", "a", "c", "b", "a", "x", "y"])
+    squares = [r for r in svg.iter(SVG + "rect") if r.get("class") == "empty"]
+    filled = [i for i, r in enumerate(squares) if r.find(SVG + "title") is not None]
+    check("values stand in their cells", filled == [1, 4, 9, 11])
+    check("neither is certain", [shown(t) for t in texts(svg, "cell")] == [">99", "<1", "50", "50"])
+    check("a legend says who beats whom", "% sure that the row beats the column" in [shown(t) for t in texts(svg, "soft")])
+    drawn = db.execute("""SELECT heatmap_svg(r, c, p, '{"title":"A & B","axis":"how sure"}') FROM pairs""").fetchone()[0]
+    svg = ElementTree.fromstring(drawn)
+    check("title and legend are the options'", {"A & B", "how sure"} <= {shown(t) for t in texts(svg)} and
+          svg.find(SVG + "title").text == "A & B")
+    svg = ElementTree.fromstring(db.execute("SELECT heatmap_svg('m', 'task', 0.5)").fetchone()[0])
+    check("other matrices are of nobody against anybody", not any("beats" in shown(t) for t in texts(svg)))
 
 
 def heatmap_labels(db):
@@ -292,7 +432,8 @@ def demo(db):
 
 def main():
     db = connect()
-    for part in (hostile_labels, mended_labels, escaped_labels, forest_geometry, forest_units, heatmap_labels, heatmap,
+    for part in (hostile_labels, mended_labels, escaped_labels, forest_geometry, forest_units, forest_axis,
+                 forest_logarithmic, mangled_options, heatmap_labels, heatmap_order, heatmap,
                  heatmap_figures, colours, demo):
         part(db)
     finish()

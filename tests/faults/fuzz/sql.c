@@ -152,6 +152,26 @@ static const char *const texts[] = {
     "\xe2\x82\xac",
 };
 
+/* Options of pictures, good and bad. */
+static const char *const drawings[] = {
+    "{}",
+    "{\"title\":\"<\\u00e9\\ud83d\\ude00\\ud800\"}",
+    "{\"axis\":\"a\\\"b\\\\\",\"title\":null}",
+    " { \"title\" : \"\\n\" } ",
+    "{\"scale\":\"log\"}",
+    "{\"scale\":\"log\",\"from\":1e-9,\"to\":1e9}",
+    "{\"scale\":\"log\",\"line\":2,\"unit\":\"%\"}",
+    "{\"scale\":\"linear\",\"unit\":\"\"}",
+    "{\"unit\":\"%\",\"from\":0,\"to\":1}",
+    "{\"from\":0.999999999,\"line\":-1e9}",
+    "{\"to\":-1e9}",
+    "{\"from\":1e9}",
+    "{\"title\":\"\\u12\"}",
+    "{\"title\":[1]}",
+    "{\"title\"}",
+    "{\"from\":1,}",
+};
+
 static cell read_cell(fuzz_bytes *in) {
   cell c = {.type = SQLITE_NULL};
   unsigned tag = fuzz_byte(in), low = tag >> 4;
@@ -293,6 +313,8 @@ static cell read_tame_cell(fuzz_bytes *in, const argument *a, const cell *before
     return tame_real(a->least + (a->most - a->least) * share);
   case ARG_WHOLE:
     return tame_whole(a->least + floor((a->most - a->least) * share));
+  case ARG_OPTIONS:
+    return tame_text(drawings[byte % (sizeof drawings / sizeof *drawings)]);
   default:
     return tame_text(a->words[byte % 2]);
   }
