@@ -5,6 +5,7 @@
 #   make install    into PREFIX                  make dist       a tarball
 #   make coverage   the paper's claims, redone   make accuracy   against the references
 #   make report DB=evals.db OUT=report.html          a page to read and to send
+#   make import FROM=csv FILE=results.csv DB=evals.db   another tool's results
 #   make test-report    that page in Chromium    make test-clients   every client, for real
 #   make test-pushdown  count in PostgreSQL and DuckDB, finish in SQLite
 #   make test-promptfoo an adapter on promptfoo's own database; 1.4 GB from npm
@@ -95,7 +96,7 @@ $$sudo apt-get -qq update >/dev/null && $$sudo env DEBIAN_FRONTEND=noninteractiv
   { echo "cannot install what is missing; ask root for: apt-get install$$missing" >&2; exit 1; }
 endef
 
-.PHONY: all demo report test test-report test-clients test-pushdown test-promptfoo fuzz stress valgrind mutate \
+.PHONY: all demo report import test test-report test-clients test-pushdown test-promptfoo fuzz stress valgrind mutate \
         differential bench coverage accuracy install dist lint format reference clean
 
 all:
@@ -172,6 +173,16 @@ report:
 	$(call need,$(DEMO_NEEDS))
 	@$(MAKE) -s --no-print-directory $(SO)
 	@sql/report.sh "$$EVALS" "$$PAGE"
+
+# Choices are those of the command line: an environment may have a MODEL of its own.
+CHOICES := MODEL TASK SCORER METRIC FILTER LO HI
+$(foreach c,$(CHOICES),$(eval import: export IMPORT_$(c) := $$(if $$(filter command,$$(origin $(c))),$$(value $(c)))))
+import: export TOOL := $(value FROM)
+import: export RESULTS := $(value FILE)
+import: export EVALS := $(value DB)
+import:
+	$(call need,sqlite3)
+	@sql/import.sh "$$TOOL" "$$RESULTS" "$$EVALS"
 
 test:
 	$(call need,$(TEST_NEEDS))

@@ -1,5 +1,9 @@
 -- Arize Phoenix's database as results (see ../schema.sql): views, nothing copied.
 --
+--   make import FROM=phoenix FILE=~/.phoenix/phoenix.db DB=evals.db
+--
+-- copies what they show to a table.  To have the views themselves:
+--
 --   sqlite3 ~/.phoenix/phoenix.db '.backup evals.db'
 --   sqlite3 evals.db '.load build/evalci' '.read sql/adapters/phoenix.sql' \
 --     '.read sql/leaderboard.sql' 'SELECT * FROM leaderboard'
@@ -12,23 +16,25 @@
 --     'SELECT * FROM leaderboard'
 --
 --   model     the experiment's name, with its number where its dataset has
---             several of that name
+--             several of that name.  An experiment that Phoenix marks ephemeral, a
+--             trial in its playground that it will delete, is none
 --   task      the dataset's name
 --   item      the example, so that experiments on one dataset are paired by it
 --   attempt   the repetition
---   correct   the annotation's score if it is 0 or 1; else its label if that is
---             correct, true, yes, pass or passed (1) or incorrect, false, no,
---             fail or failed (0); NULL where the run errored, where the evaluator
---             did, where there is no annotation, and where it says neither
---   score     the annotation's; NULL where the run errored
---   error     why correct is NULL: what errored, 'score is missing', or 'score is
---             not 0 or 1: ...'
+--   score     the annotation's; NULL where the run or the evaluator errored
+--   correct   for an experiment and annotation as a whole: the score, if it is 0 or 1
+--             throughout (a label stands in where there is none); else the label, if
+--             it is correct, true, yes, pass or passed (1) or incorrect, false, no,
+--             fail or failed (0) throughout; else NULL, and the scores are graded
+--   error     why an answer is not known: what errored; 'score is missing'; or 'score
+--             is missing, and the label says neither: ...'
 --   then      annotation, its name; errored, 1 where the run did; experiment_id
 --
 -- A run can have many annotations, one a name.  Counting each as an answer would
--- count every answer several times, so results has one: for each dataset the
--- name that settles the most runs, as 0 or 1 (of equals, the first by name).
--- phoenix_results has them all.  To choose another for every dataset:
+-- count every answer several times, so results has one: for each dataset the name
+-- that settles the most runs as right or wrong, or else has the most scores (of
+-- equals, the first by name).  phoenix_results has them all.  To choose another for
+-- every dataset:
 --
 --   DROP VIEW results;
 --   CREATE VIEW results AS SELECT * FROM phoenix_results WHERE annotation = 'correctness';
@@ -37,7 +43,8 @@
 --
 --   DROP VIEW results;
 --   CREATE VIEW results AS
---   SELECT model, task, item, attempt, CASE WHEN errored THEN 0 ELSE correct END AS correct, score, error
+--   SELECT model, task, item, attempt, CASE WHEN errored THEN 0 ELSE correct END AS correct,
+--          CASE WHEN errored THEN 0.0 ELSE score END AS score, CASE WHEN NOT errored THEN error END AS error
 --   FROM phoenix_results JOIN phoenix_chosen USING (dataset_id, annotation);
 --
 -- To pass a graded score from 0.5 up, write coalesce(correct, score >= 0.5) for
@@ -46,18 +53,24 @@
 --
 -- Written for the tables as Phoenix's migrations make them, from the first (2024)
 -- to version 20.3 (2026); not run against Phoenix itself.
+DROP VIEW IF EXISTS phoenix_experiments;
+CREATE VIEW phoenix_experiments AS
+-- A database older than the column takes 0 from beside the table.
+SELECT e.id, e.dataset_id, e.name,
+       (SELECT is_ephemeral FROM experiments AS same WHERE same.id = e.id) AS ephemeral
+FROM experiments AS e, (SELECT 0 AS is_ephemeral);
 DROP VIEW IF EXISTS phoenix_results;
 CREATE VIEW phoenix_results AS
 WITH models AS (
   SELECT id, dataset_id,
          CASE WHEN count(*) OVER (PARTITION BY dataset_id, name) > 1 THEN name || ' #' || id
               ELSE name END AS model
-  FROM experiments
+  FROM phoenix_experiments WHERE NOT ephemeral
 ), names AS (
-  SELECT DISTINCT e.dataset_id, a.name
+  SELECT DISTINCT m.dataset_id, a.name
   FROM experiment_run_annotations AS a
   JOIN experiment_runs AS r ON r.id = a.experiment_run_id
-  JOIN experiments AS e ON e.id = r.experiment_id
+  JOIN models AS m ON m.id = r.experiment_id
 ), asked AS (
   -- Every run under every name that its dataset uses, annotated or not; a run
   -- of a dataset without any is there once.
@@ -65,26 +78,31 @@ WITH models AS (
   FROM experiment_runs AS r
   JOIN models AS m ON m.id = r.experiment_id
   LEFT JOIN names AS n ON n.dataset_id = m.dataset_id
-), judged AS (
-  SELECT q.*, a.score, a.label, a.error AS evaluator_error,
+), told AS (
+  SELECT q.*, a.label, a.error AS evaluator_error,
+         CASE WHEN q.error IS NULL AND a.error IS NULL THEN a.score END AS score,
          CASE WHEN q.error IS NOT NULL OR a.error IS NOT NULL THEN NULL
-              WHEN a.score IN (0, 1) THEN CAST(a.score AS INTEGER)
               WHEN lower(a.label) IN ('correct', 'true', 'yes', 'pass', 'passed') THEN 1
-              WHEN lower(a.label) IN ('incorrect', 'false', 'no', 'fail', 'failed') THEN 0 END AS correct
+              WHEN lower(a.label) IN ('incorrect', 'false', 'no', 'fail', 'failed') THEN 0 END AS verdict
   FROM asked AS q
   LEFT JOIN experiment_run_annotations AS a ON a.experiment_run_id = q.id AND a.name = q.annotation
+), judged AS (
+  SELECT *,
+         CASE WHEN min(score IN (0, 1)) OVER whole IS NOT 0 THEN coalesce(CAST(score AS INTEGER), verdict)
+              WHEN min(CASE WHEN score IS NOT NULL OR label IS NOT NULL AND error IS NULL AND evaluator_error IS NULL
+                            THEN verdict IS NOT NULL END) OVER whole THEN verdict END AS correct
+  FROM told WINDOW whole AS (PARTITION BY experiment_id, annotation)
 )
 SELECT j.model,
        d.name                                               AS task,
        j.dataset_example_id                                 AS item,
        j.repetition_number                                  AS attempt,
        j.correct,
-       CASE WHEN j.error IS NULL THEN j.score END           AS score,
-       CASE WHEN j.correct IS NOT NULL THEN NULL
-            WHEN j.error IS NOT NULL THEN j.error
+       j.score,
+       CASE WHEN j.error IS NOT NULL THEN j.error
             WHEN j.evaluator_error IS NOT NULL THEN 'evaluator: ' || j.evaluator_error
-            WHEN j.score IS NULL AND j.label IS NULL THEN 'score is missing'
-            ELSE 'score is not 0 or 1: ' || coalesce(j.score, j.label) END AS error,
+            WHEN j.correct IS NOT NULL OR j.score IS NOT NULL THEN NULL
+            ELSE 'score is missing' || coalesce(', and the label says neither: ' || j.label, '') END AS error,
        coalesce(j.annotation, '')                           AS annotation,
        j.error IS NOT NULL                                  AS errored,
        j.experiment_id,
@@ -95,8 +113,15 @@ DROP VIEW IF EXISTS phoenix_chosen;
 CREATE VIEW phoenix_chosen AS
 SELECT dataset_id, annotation
 FROM (SELECT dataset_id, annotation,
-             row_number() OVER (PARTITION BY dataset_id ORDER BY count(correct) DESC, annotation) AS place
+             row_number() OVER (PARTITION BY dataset_id ORDER BY count(correct) DESC, count(score) DESC, annotation) AS place
       FROM phoenix_results GROUP BY dataset_id, annotation)
 WHERE place = 1;
+DROP VIEW IF EXISTS phoenix_skipped;
+CREATE VIEW phoenix_skipped AS
+SELECT name || ' #' || id AS what, 'not imported: an ephemeral experiment' AS note FROM phoenix_experiments WHERE ephemeral
+UNION ALL
+SELECT r.task || ', ' || r.annotation, 'not imported: judged by ' || c.annotation || ' instead'
+FROM (SELECT DISTINCT dataset_id, task, annotation FROM phoenix_results) AS r JOIN phoenix_chosen AS c USING (dataset_id)
+WHERE r.annotation <> c.annotation;
 DROP VIEW IF EXISTS results;
 CREATE VIEW results AS SELECT * FROM phoenix_results JOIN phoenix_chosen USING (dataset_id, annotation);

@@ -1,5 +1,9 @@
 -- promptfoo's database as results (see ../schema.sql): views, nothing copied.
 --
+--   make import FROM=promptfoo FILE=~/.promptfoo/promptfoo.db DB=evals.db
+--
+-- copies what they show to a table.  To have the views themselves:
+--
 --   sqlite3 ~/.promptfoo/promptfoo.db '.backup evals.db'
 --   sqlite3 evals.db '.load build/evalci' '.read sql/adapters/promptfoo.sql' \
 --     '.read sql/leaderboard.sql' 'SELECT * FROM leaderboard'
@@ -14,12 +18,16 @@
 --   model     the provider's label, or else its id; with the prompt's label, cut
 --             to 60 characters, after it where the eval has several prompts; and
 --             with the column's number where two columns would still share a name
---   task      the eval's id.  test_idx means the same test within one eval only, so
---             models are paired within it
---   item      test_idx; of a test that ran several times, its first
+--   task      the eval's description, or else its id.  Of several evals with one
+--             description results has the latest; promptfoo_results has them all, with
+--             the id as their task, and promptfoo_runs says which is which
+--   item      test_idx; of a test that was repeated, its first.  It means the same
+--             test within one eval only, so models are paired within it
 --   attempt   --repeat gives every repetition a test_idx of its own and does not
---             store which it is, so tests of one eval that are equal in every
---             field are attempts at one question, in order
+--             store which it is; how often is in the eval's runtime_options, or else
+--             its config's evaluateOptions.  So of an eval repeated three times each
+--             three tests that are equal in every field are attempts at one question,
+--             in order.  Where nothing was repeated, equal tests are so many questions
 --   correct   success; NULL where the run errored (failure_reason 2)
 --   score     promptfoo's; NULL where the run errored (promptfoo writes 0)
 --   error     why it errored.  What a failed assertion says is in eval_results
@@ -29,44 +37,57 @@
 --
 --   DROP VIEW results;
 --   CREATE VIEW results AS
---   SELECT model, task, item, attempt, coalesce(correct, 0) AS correct, score, error FROM promptfoo_results;
+--   SELECT a.model, r.task, item, attempt, coalesce(correct, 0) AS correct, coalesce(score, 0) AS score
+--   FROM promptfoo_results AS a JOIN promptfoo_runs AS r USING (eval_id) WHERE r.latest;
 --
--- To see the latest eval only:
+-- To see all runs, each a task of its own:
 --
 --   DROP VIEW results;
---   CREATE VIEW results AS
---   SELECT * FROM promptfoo_results
---   WHERE task = (SELECT id FROM evals ORDER BY created_at DESC LIMIT 1);
+--   CREATE VIEW results AS SELECT * FROM promptfoo_results;
 --
 -- make test-promptfoo checks it on a database that promptfoo really wrote; last
 -- with 0.123.1.  It needs the column eval_results.failure_reason, of 2025, which
 -- promptfoo adds to an older database when it opens it.
+DROP VIEW IF EXISTS promptfoo_runs;
+CREATE VIEW promptfoo_runs AS
+WITH told AS (
+  -- A database older than the column takes NULL from beside the table.
+  SELECT e.id, e.created_at, coalesce(nullif(trim(e.description), ''), e.id) AS task,
+         coalesce((SELECT json_extract(runtime_options, '$.repeat') FROM evals AS same WHERE same.id = e.id),
+                  json_extract(e.config, '$.evaluateOptions.repeat')) AS repeat
+  FROM evals AS e, (SELECT NULL AS runtime_options)
+  WHERE EXISTS (SELECT 1 FROM eval_results AS r WHERE r.eval_id = e.id)
+)
+SELECT id AS eval_id, task, created_at, CASE WHEN repeat > 1 THEN CAST(repeat AS INTEGER) ELSE 1 END AS repeat,
+       row_number() OVER (PARTITION BY task ORDER BY created_at DESC, id DESC) = 1 AS latest
+FROM told;
 DROP VIEW IF EXISTS promptfoo_results;
 CREATE VIEW promptfoo_results AS
 WITH raw AS (
   -- Without variables (there are none, or PROMPTFOO_STRIP_TEST_VARS took them
   -- out) the prompt is what tells tests apart.
-  SELECT eval_id, test_idx, prompt_idx, success, score, error, failure_reason = 2 AS errored,
+  SELECT eval_id, test_idx, prompt_idx, success, score, error, failure_reason = 2 AS errored, repeat,
          coalesce(nullif(json_extract(provider, '$.label'), ''), json_extract(provider, '$.id')) AS provider,
          coalesce(nullif(json_extract(prompt, '$.label'), ''), json_extract(prompt, '$.raw'))    AS prompt,
          CASE WHEN json_type(test_case, '$.vars') IS NULL THEN test_case || prompt ELSE test_case END AS test
-  FROM eval_results
+  FROM eval_results JOIN promptfoo_runs USING (eval_id)
 ), settled AS (
   -- One name a column and one text a test, whichever of their rows is read.
-  SELECT eval_id, test_idx, prompt_idx, success, score, error, errored,
+  SELECT eval_id, test_idx, prompt_idx, success, score, error, errored, repeat,
          min(provider) OVER (PARTITION BY eval_id, prompt_idx) AS provider,
          min(prompt) OVER (PARTITION BY eval_id, prompt_idx)   AS prompt,
          min(test) OVER (PARTITION BY eval_id, test_idx)       AS test
   FROM raw
-), named AS (
+), placed AS (
   -- A prompt without a label has its whole text as one.
-  SELECT eval_id, test_idx, prompt_idx, success, score, error, errored,
+  SELECT eval_id, test_idx, prompt_idx, success, score, error, errored, repeat, test,
          provider || CASE WHEN min(prompt) OVER (PARTITION BY eval_id) = max(prompt) OVER (PARTITION BY eval_id) THEN ''
                           WHEN length(prompt) <= 60 THEN ' / ' || prompt
                           ELSE ' / ' || substr(replace(prompt, char(10), ' '), 1, 59) || '…' END AS name,
-         min(test_idx) OVER (PARTITION BY eval_id, test)                     AS item,
-         dense_rank() OVER (PARTITION BY eval_id, test ORDER BY test_idx)    AS attempt
+         dense_rank() OVER (PARTITION BY eval_id, test ORDER BY test_idx) - 1 AS place
   FROM settled
+), named AS (
+  SELECT *, min(test_idx) OVER (PARTITION BY eval_id, test, place / repeat) AS item, place % repeat + 1 AS attempt FROM placed
 )
 SELECT CASE WHEN min(prompt_idx) OVER (PARTITION BY eval_id, name) < max(prompt_idx) OVER (PARTITION BY eval_id, name)
             THEN name || ' #' || prompt_idx ELSE name END    AS model,
@@ -82,5 +103,10 @@ FROM named
 -- compare.sql pair 40,000 answers by scanning them 40,000 times.
 UNION ALL
 SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, eval_id, test_idx, prompt_idx FROM eval_results WHERE false;
+DROP VIEW IF EXISTS promptfoo_skipped;
+CREATE VIEW promptfoo_skipped AS
+SELECT eval_id AS what, 'not imported: there is a later run of ' || task AS note FROM promptfoo_runs WHERE NOT latest;
 DROP VIEW IF EXISTS results;
-CREATE VIEW results AS SELECT * FROM promptfoo_results;
+CREATE VIEW results AS
+SELECT a.model, r.task, a.item, a.attempt, a.correct, a.score, a.error, a.eval_id, a.test_idx, a.prompt_idx
+FROM promptfoo_results AS a JOIN promptfoo_runs AS r USING (eval_id) WHERE r.latest;

@@ -17,8 +17,8 @@ CREATE TABLE eval_results(
   success INT, score REAL, grading_result TEXT, named_scores TEXT, metadata TEXT,
   failure_reason INTEGER DEFAULT 0 NOT NULL
 );
-INSERT INTO evals(id, created_at, description, results, config)
-VALUES ('eval-Ab1-2025-05-01T09:00:00', 1746090000000, 'capitals', '{}', '{}');
+INSERT INTO evals(id, created_at, description, results, config, runtime_options)
+VALUES ('eval-Ab1-2025-05-01T09:00:00', 1746090000000, 'capitals', '{}', '{}', '{"repeat":2}');
 
 -- One letter a column: 1 passed, 0 failed, E errored.
 WITH asked(test_idx, country, came) AS (

@@ -1,0 +1,69 @@
+#!/bin/sh
+# Other tools' results into a database: sql/import.sh csv results.csv evals.db
+#
+# make import FROM=csv FILE=results.csv DB=evals.db runs this.  What a tool wrote is
+# read by sql/adapters/FROM.sql; where that leaves a choice, IMPORT_MODEL and the like
+# in the environment make it.  The whole import is one transaction: whatever stops it,
+# a field that cannot be read or a full disk, leaves the database as it was, and no
+# database where there was none.
+home=$(cd "$(dirname "$0")/.." && pwd)
+
+refuse() { echo "import: $1; as in make import FROM=csv FILE=results.csv DB=evals.db" >&2; exit 1; }
+
+# Names may hold anything: whole paths, so that none of them reads as an option, and
+# texts as SQL writes them.
+whole() { case $1 in /*) printf %s "$1" ;; *) printf %s "$PWD/$1" ;; esac; }
+quoted() { printf "'%s'" "$(printf %s "$1" | sed "s/'/''/g")"; }
+
+from=$1
+case $from in
+csv | lm_eval | inspect | swebench | tau_bench | helm) reader=$from ;;
+promptfoo | phoenix) reader=copy ;;
+*) refuse "FROM must be csv, promptfoo, phoenix, lm_eval, inspect, swebench, tau_bench or helm, not '$from'" ;;
+esac
+test -e "$2" || refuse "there is no '$2' to import"
+test -n "$3" && ! test -d "$3" || refuse "DB must name a database, not '$3'"
+! test "$2" -ef "$3" || refuse "FILE and DB are the same"
+file=$(whole "$2") database=$(whole "$3")
+cd "$home" && scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+
+# Another tool's database is read through the adapter's views, as it lies, in a
+# database of their own: where names are looked up, none of yours is in the way.
+if test $reader = copy; then
+  source="file://$(printf %s "$file" | sed 's/%/%25/g; s/?/%3f/g; s/#/%23/g')?mode=ro"
+  sqlite3 -bail "$scratch/copy.db" <<END >&2 || refuse "'$2' cannot be read as a database of $from"
+ATTACH $(quoted "$source") AS source;
+.read "|sed 's/^CREATE VIEW/CREATE TEMP VIEW/; s/^DROP VIEW IF EXISTS /&temp./' sql/adapters/$from.sql"
+CREATE TABLE main.answers AS SELECT model, task, item, attempt, correct, score, error FROM temp.results;
+CREATE TABLE main.skipped AS SELECT what, note FROM temp.${from}_skipped;
+END
+fi
+
+parameters() {
+  set -- path "$file" copy "$scratch/copy.db" model "$IMPORT_MODEL" task "$IMPORT_TASK" scorer "$IMPORT_SCORER" \
+    metric "$IMPORT_METRIC" filter "$IMPORT_FILTER" lo "$IMPORT_LO" hi "$IMPORT_HI"
+  while test $# -gt 0; do
+    test -z "$2" || echo "INSERT INTO temp.sqlite_parameters VALUES ('@$1', $(quoted "$2"));"
+    shift 2
+  done
+}
+
+test -e "$database" || fresh=yes
+sqlite3 -bail "$database" <<END >"$scratch/said" 2>&1 && cat "$scratch/said" && exit
+.parameter init
+$(parameters)
+.mode box --wrap 0
+BEGIN IMMEDIATE;
+.read sql/schema.sql
+.read sql/adapters/$reader.sql
+COMMIT;
+.mode list
+.headers off
+SELECT 'now there: answers ' || count(*) || ', models ' || count(DISTINCT model) || ', tasks ' || count(DISTINCT task) ||
+       ', questions ' || (SELECT count(*) FROM (SELECT DISTINCT task, item FROM results)) FROM results;
+END
+cat "$scratch/said" >&2
+test -z "$fresh" || rm -f "$database"
+echo "import: nothing was imported from '$2'" >&2
+exit 1
