@@ -125,7 +125,7 @@ core  = $(eval $(call program,$(1),$(2) $(SOURCES),-DSQLITE_CORE $(3),$$(GSL) -l
 loadable = $(eval $(call program,$(1),$(2) $(SOURCES),$(3),$$(GSL) -lsqlite3))
 plain = $(eval $(call program,$(1),$(2),$(3),-lsqlite3 $(4)))
 
-NUMERIC := numeric models mean hierarchy
+NUMERIC := numeric models mean hierarchy decisions
 ASKED   := references properties
 FUZZED  := $(FUZZERS:tests/faults/fuzz/%.c=%)
 $(foreach t,$(NUMERIC),$(call stats,build/$(t),tests/numeric/$(t).c,$$(CFLAGS)))

@@ -170,12 +170,6 @@ static int by_key(const void *a, const void *b) {
   return evalci_compare_keys(*x, *y);
 }
 
-static void append_number_of(sqlite3_str *out, const char *name, double x) {
-  char number[EVALCI_NUMBER_SIZE];
-  number[evalci_write_number(x, number)] = 0;
-  sqlite3_str_appendf(out, ",\"%s\":%s", name, number);
-}
-
 static void result_each(sqlite3_context *context, const evalci_entry **entries, const ev_each *each,
                         size_t count) {
   sqlite3_str *out = sqlite3_str_new(sqlite3_context_db_handle(context));
@@ -184,21 +178,13 @@ static void result_each(sqlite3_context *context, const evalci_entry **entries, 
     evalci_append_key(out, entries[i]);
     sqlite3_str_appendf(out, ",\"k\":%lld,\"n\":%lld", entries[i]->counts[0],
                         entries[i]->counts[1]);
-    append_number_of(out, "mean", each[i].mean);
-    append_number_of(out, "lo", each[i].lo);
-    append_number_of(out, "hi", each[i].hi);
+    evalci_append_member(out, "mean", each[i].mean);
+    evalci_append_member(out, "lo", each[i].lo);
+    evalci_append_member(out, "hi", each[i].hi);
     sqlite3_str_appendchar(out, 1, '}');
   }
   sqlite3_str_appendchar(out, 1, ']');
-  int error = sqlite3_str_errcode(out), size = sqlite3_str_length(out);
-  char *text = sqlite3_str_finish(out);
-  if (error != SQLITE_OK) {
-    sqlite3_free(text);
-    sqlite3_result_error_code(context, error);
-    return;
-  }
-  sqlite3_result_text(context, text, size, sqlite3_free);
-  sqlite3_result_subtype(context, 'J');
+  evalci_result_json(context, out);
 }
 
 /* In the order of their keys, which models do not see. */

@@ -135,6 +135,10 @@ static const evalci_function *const functions[] = {
     INTERVAL("paired_diff_clt_ci", LEVEL, paired, ev_paired_diff_clt),
     PROBABILITY("mcnemar_p", 0, discordant, ev_mcnemar_p),
 
+    ROW(evalci_ranks_function, {"ranks", &evalci_ranks_of_labels, LEVEL}, &evalci_labelled_results),
+    ROW(evalci_ranks_function, {"ranks_counts", &evalci_ranks_of_labels, LEVEL},
+        &evalci_labelled_counts),
+
     INTERVAL("f1_ci", LEVEL, confusion, ev_f1),
     INTERVAL("precision_ci", LEVEL, predicted_positive, ev_precision),
     INTERVAL("recall_ci", LEVEL, truly_positive, ev_recall),

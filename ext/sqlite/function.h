@@ -95,6 +95,20 @@ extern const evalci_kind evalci_interval_of_clusters;
 extern const evalci_kind evalci_each_of_clusters;
 
 /*
+** ranks.c: rows of results by their label, or one row a label, to JSON with the ranks
+** that each may have.
+*/
+typedef struct evalci_label_source evalci_label_source;
+extern const evalci_label_source evalci_labelled_results, evalci_labelled_counts;
+
+typedef struct evalci_ranks_function {
+  evalci_function function;
+  const evalci_label_source *source;
+} evalci_ranks_function;
+
+extern const evalci_kind evalci_ranks_of_labels;
+
+/*
 ** attempts.c: the estimate of one question that was attempted several times.
 */
 extern const evalci_kind evalci_pass_at_k, evalci_pass_hat_k;

@@ -34,6 +34,13 @@ bool evalci_read_cluster(evalci_call *call, sqlite3_value *value, evalci_key *ke
                            "out with WHERE cluster IS NOT NULL");
 }
 
+bool evalci_read_label(evalci_call *call, sqlite3_value *value, evalci_key *key) {
+  if (!evalci_read_key(value, key)) return false;
+  if (key->type != SQLITE_NULL) return true;
+  return evalci_fail(call, "the label of a result must not be NULL; name it, or leave the row out "
+                           "with WHERE label IS NOT NULL");
+}
+
 static unsigned hash_bytes(const void *bytes, size_t size) {
   const unsigned char *c = bytes;
   sqlite3_uint64 h = 0xcbf29ce484222325u;

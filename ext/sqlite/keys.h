@@ -50,6 +50,9 @@ bool evalci_read_key(sqlite3_value *value, evalci_key *key);
 ** message. */
 bool evalci_read_cluster(evalci_call *call, sqlite3_value *value, evalci_key *key);
 
+/* Likewise the label of a model. */
+bool evalci_read_label(evalci_call *call, sqlite3_value *value, evalci_key *key);
+
 /* The entry of a key, made if it is new; NULL when memory is short. */
 evalci_entry *evalci_entry_of(evalci_keys *keys, const evalci_key *key);
 

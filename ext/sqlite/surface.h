@@ -155,6 +155,16 @@ void evalci_result_interval(sqlite3_context *context, const char *name, ev_statu
 bool evalci_read_interval(evalci_call *call, sqlite3_value *value, ev_interval *ci);
 
 /*
+** json.c: JSON that is more than an interval.
+*/
+
+/* Appends ,"name":x to an object that has a member already. */
+void evalci_append_member(sqlite3_str *out, const char *name, double x);
+
+/* Finishes the text, and delivers it marked as JSON. */
+void evalci_result_json(sqlite3_context *context, sqlite3_str *out);
+
+/*
 ** status.c: what a model could not compute.
 */
 

@@ -1,0 +1,182 @@
+/*
+** ranks(label, y [, level]) over rows of results, and ranks_counts(label, k, n [, level])
+** over one row a label: JSON, an object a label, best first.
+**
+** A label is any SQL value but NULL, as a cluster key is (contract 11); rows of one label
+** are one model.
+*/
+#include "../stats/ranks.h"
+
+#include <stdlib.h>
+
+#include "function.h"
+#include "keys.h"
+
+typedef struct labels {
+  evalci_keys keys;
+  bool failed;        /* a row was refused: there is nothing to answer */
+  sqlite3_int64 rows; /* in the group or frame */
+  ev_options options;
+} labels;
+
+/* What the rows are, and how one of them is read: k and n of 0 when it is to be skipped.
+** False after leaving a message. */
+struct evalci_label_source {
+  const char *arguments[4];
+  bool (*read)(evalci_call *call, sqlite3_value **argv, sqlite3_int64 *counts);
+};
+
+static const evalci_label_source *source_of(const evalci_function *f) {
+  return ((const evalci_ranks_function *)f)->source;
+}
+
+static const char *const *label_arguments(const evalci_function *f) {
+  return source_of(f)->arguments;
+}
+
+static bool read_labelled_result(evalci_call *call, sqlite3_value **argv, sqlite3_int64 *counts) {
+  int y = evalci_read_result(argv[1]);
+  if (y == EVALCI_BAD_RESULT) return evalci_fail_result(call, argv[1]);
+  counts[0] = y == 1;
+  counts[1] = y != EVALCI_NO_RESULT;
+  return true;
+}
+
+static bool read_labelled_counts(evalci_call *call, sqlite3_value **argv, sqlite3_int64 *counts) {
+  static const char *const names[] = {"k", "n"};
+  double given[2] = {0, 0};
+  if (!evalci_any_null(2, argv + 1) && !evalci_read_k_n(call, names, argv + 1, given)) return false;
+  counts[0] = (sqlite3_int64)given[0];
+  counts[1] = (sqlite3_int64)given[1];
+  return true;
+}
+
+const evalci_label_source evalci_labelled_results = {{"label", "y"}, read_labelled_result};
+const evalci_label_source evalci_labelled_counts = {{"label", "k", "n"}, read_labelled_counts};
+
+/* Adds a row `times`, 1 or -1. */
+static bool add_row(evalci_call *call, const evalci_function *f, labels *l, sqlite3_value **argv,
+                    int times) {
+  sqlite3_int64 counts[2];
+  evalci_key key;
+  if (!source_of(f)->read(call, argv, counts)) return false;
+  if (counts[1] == 0) return true;
+  if (!evalci_read_label(call, argv[0], &key)) return false;
+  evalci_entry *e = evalci_entry_of(&l->keys, &key);
+  if (!e) return false;
+  if (times > 0 && e->counts[1] + counts[1] > (sqlite3_int64)1 << 53)
+    return evalci_fail(call, "n of one label must add up to at most 2^53, got %lld and more",
+                       counts[1]);
+  evalci_add_to_entry(&l->keys, e, counts, times);
+  return true;
+}
+
+static void labels_step(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  const evalci_function *f = sqlite3_user_data(context);
+  labels *l = sqlite3_aggregate_context(context, sizeof *l);
+  evalci_call call = {f->name, NULL};
+  int columns = evalci_arguments_of(f);
+  if (l) l->keys.width = 2;
+  if (l &&
+      evalci_same_options(&call, f->options, argc - columns, argv + columns, l->rows == 0,
+                          &l->options) &&
+      add_row(&call, f, l, argv, 1)) {
+    l->rows++;
+    return;
+  }
+  if (l) l->failed = true;
+  evalci_report(context, &call);
+}
+
+/* The row leaving the frame was checked when it came, and its entry is there. */
+static void labels_inverse(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  (void)argc;
+  const evalci_function *f = sqlite3_user_data(context);
+  labels *l = sqlite3_aggregate_context(context, sizeof *l);
+  evalci_call call = {f->name, NULL};
+  if (l && add_row(&call, f, l, argv, -1)) {
+    l->rows--;
+    evalci_sweep_keys(&l->keys);
+  } else {
+    evalci_report(context, &call);
+  }
+}
+
+/* A label and what became of it. */
+typedef struct ranked {
+  const evalci_entry *entry;
+  ev_rank rank;
+} ranked;
+
+/* By expected rank, and where that is the same, but for rounding, by label. */
+static int best_first(const void *a, const void *b) {
+  const ranked *x = a, *y = b;
+  double rank_x = nearbyint(x->rank.rank * 1e9), rank_y = nearbyint(y->rank.rank * 1e9);
+  if (rank_x != rank_y) return rank_x < rank_y ? -1 : 1;
+  return evalci_compare_keys(x->entry, y->entry);
+}
+
+static void result_ranks(sqlite3_context *context, ranked *r, size_t count) {
+  sqlite3_str *out = sqlite3_str_new(sqlite3_context_db_handle(context));
+  qsort(r, count, sizeof *r, best_first);
+  for (size_t i = 0; i < count; i++) {
+    sqlite3_str_appendall(out, i ? ",{\"label\":" : "[{\"label\":");
+    evalci_append_key(out, r[i].entry);
+    evalci_append_member(out, "mean", r[i].rank.mean);
+    evalci_append_member(out, "p_best", r[i].rank.best);
+    evalci_append_member(out, "rank", r[i].rank.rank);
+    sqlite3_str_appendf(out, ",\"lo\":%d,\"hi\":%d}", (int)r[i].rank.lo, (int)r[i].rank.hi);
+  }
+  sqlite3_str_appendchar(out, 1, ']');
+  evalci_result_json(context, out);
+}
+
+static ev_status rank_labels(sqlite3_context *context, const labels *l, size_t count, ranked *r) {
+  ev_answered *models = sqlite3_malloc64(count * sizeof *models);
+  ev_rank *ranks = sqlite3_malloc64(count * sizeof *ranks);
+  ev_status status = EV_NO_MEMORY;
+  if (models && ranks) {
+    size_t i = 0;
+    for (const evalci_entry *e = NULL; (e = evalci_next_entry(&l->keys, e)); i++) {
+      models[i] = (ev_answered){(double)e->counts[0], (double)e->counts[1]};
+      r[i].entry = e;
+    }
+    status = ev_ranks(models, count, &l->options, evalci_host_of(context), ranks, NULL);
+    for (i = 0; status == EV_OK && i < count; i++) r[i].rank = ranks[i];
+  }
+  sqlite3_free(models);
+  sqlite3_free(ranks);
+  return status;
+}
+
+static void labels_value(sqlite3_context *context) {
+  const evalci_function *f = sqlite3_user_data(context);
+  const labels *l = sqlite3_aggregate_context(context, 0);
+  evalci_call call = {f->name, NULL};
+  size_t count = l && !l->failed ? evalci_count_entries(&l->keys) : 0;
+  if (count == 0) return;
+  if (count > EV_MOST_RANKED) {
+    evalci_fail(&call, "up to %d labels can be ranked, got %d; leave the last out, or group",
+                EV_MOST_RANKED, (int)count);
+    evalci_report(context, &call);
+    return;
+  }
+  ranked *r = sqlite3_malloc64(count * sizeof *r);
+  ev_status status = r ? rank_labels(context, l, count, r) : EV_NO_MEMORY;
+  if (evalci_check_status(context, f->name, status)) result_ranks(context, r, count);
+  sqlite3_free(r);
+}
+
+static void labels_final(sqlite3_context *context) {
+  labels *l = sqlite3_aggregate_context(context, 0);
+  if (!l) return;
+  labels_value(context);
+  evalci_free_keys(&l->keys);
+}
+
+const evalci_kind evalci_ranks_of_labels = {.arguments = label_arguments,
+                                            .json = true,
+                                            .step = labels_step,
+                                            .final = labels_final,
+                                            .value = labels_value,
+                                            .inverse = labels_inverse};

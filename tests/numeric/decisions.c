@@ -1,0 +1,224 @@
+/*
+** What decisions rest on: the ranks of many models.  Compares with references and checks
+** identities that need none.
+**
+**     decisions RANKS.csv
+*/
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gsl/gsl_errno.h>
+
+#include "../../ext/stats/ranks.h"
+#include "../../ext/stats/unpaired.h"
+#include "../check.h"
+
+static const ev_host nobody = {NULL, NULL};
+
+static ev_options at_level(double level) {
+  return (ev_options){.level = level, .a = 1, .b = 1};
+}
+
+static void near(double got, double wanted, double tolerance, const char *what) {
+  check(fabs(got - wanted) <= tolerance, what, got, wanted);
+}
+
+/* Whole, from 0 to most, and the same everywhere (splitmix64). */
+static double random_whole(double most) {
+  static uint64_t state = 11;
+  uint64_t z = state += 0x9e3779b97f4a7c15u;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+  return floor((double)((z ^ z >> 31) >> 11) * 0x1p-53 * (most + 1));
+}
+
+/*
+** Ranks
+*/
+enum { MOST_MODELS = EV_MOST_RANKED };
+
+static ev_answered models[MOST_MODELS];
+static ev_rank ranks[MOST_MODELS];
+static double chances[MOST_MODELS * MOST_MODELS];
+
+static void rank(size_t count, double level) {
+  ev_options options = at_level(level);
+  check(ev_ranks(models, count, &options, nobody, ranks, chances) == EV_OK, "ranks", 0, 1);
+}
+
+/* The columns of a line, parted by commas. */
+static int split(char *line, char **columns, int most) {
+  int count = 0;
+  for (char *at = strtok(line, ",\n"); at && count < most; at = strtok(NULL, ",\n"))
+    columns[count++] = at;
+  return count;
+}
+
+static size_t read_models(char *text) {
+  size_t count = 0;
+  for (char *at = text; *at; at += *at == ' ', count++) {
+    models[count].k = strtod(at, &at);
+    models[count].n = strtod(at + 1, &at);
+  }
+  return count;
+}
+
+static void compare_ranks(const char *path) {
+  static char line[1 << 14];
+  FILE *file = fopen(path, "r");
+  char *c[8];
+  double worst = 0;
+  if (!file || !fgets(line, sizeof line, file)) exit(2);
+  while (fgets(line, sizeof line, file)) {
+    if (split(line, c, 8) != 8) exit(2);
+    size_t count = read_models(c[1]), which = (size_t)strtol(c[2], NULL, 10);
+    rank(count, strtod(c[0], NULL));
+    const ev_rank *r = &ranks[which];
+    near(r->mean, strtod(c[3], NULL), 1e-15, "mean of a model");
+    near(r->rank, strtod(c[4], NULL), 1e-12 * (double)count, "expected rank");
+    check(r->lo == strtod(c[5], NULL), "lowest rank", r->lo, strtod(c[5], NULL));
+    check(r->hi == strtod(c[6], NULL), "highest rank", r->hi, strtod(c[6], NULL));
+    char *at = c[7];
+    for (size_t i = 0; i < count; i++) {
+      double wanted = strtod(at, &at), got = chances[which * count + i];
+      if (i == 0) near(r->best, wanted, 1e-12, "chance of being the best");
+      near(got, wanted, 1e-12, "chance of a rank");
+      worst = fmax(worst, fabs(got - wanted));
+    }
+  }
+  fclose(file);
+  printf("chances of ranks: worst error %.1e\n", worst);
+}
+
+/* Every model has some rank, and every rank some model. */
+static void chances_add_up(size_t count, double tolerance, const char *what) {
+  double best = 0;
+  for (size_t i = 0; i < count; i++) {
+    double row = 0, column = 0, expected = 0;
+    for (size_t j = 0; j < count; j++) {
+      check(chances[i * count + j] > -1e-15, what, chances[i * count + j], 0);
+      row += chances[i * count + j];
+      expected += (double)(j + 1) * chances[i * count + j];
+      column += chances[j * count + i];
+    }
+    best += ranks[i].best;
+    near(row, 1, 1e-12, what);
+    near(column, 1, tolerance, what);
+    near(expected, ranks[i].rank, tolerance * (double)count, what);
+    near(chances[i * count], ranks[i].best, tolerance, what);
+    check(ranks[i].lo <= ranks[i].hi, what, ranks[i].lo, ranks[i].hi);
+  }
+  near(best, 1, tolerance, what);
+}
+
+static void many_models(void) {
+  for (size_t i = 0; i < 1000; i++) models[i] = (ev_answered){70, 100};
+  rank(1000, 0.95);
+  chances_add_up(1000, 5e-12, "a thousand equal models");
+  check(ranks[0].lo == 26 && ranks[0].hi == 975, "ranks of equal models", ranks[0].lo, 26);
+  near(chances[500], 0.001, 1e-15, "the middle rank of equal models");
+  for (size_t i = 0; i < 1000; i++) models[i] = (ev_answered){(double)i, 1000};
+  rank(1000, 0.95);
+  chances_add_up(1000, 5e-12, "a thousand models side by side");
+  for (size_t i = 0; i < 1000; i++)
+    models[i] = (ev_answered){700 + (double)(i % 7), 1000 + (double)i};
+  rank(1000, 0.5);
+  chances_add_up(1000, 5e-12, "a thousand models, nearly equal");
+  for (size_t i = 0; i < 300; i++) {
+    double n = 1 + floor(exp(36.6 * (double)i / 300));
+    models[i] = (ev_answered){i % 3 == 0 ? 0 : i % 3 == 1 ? n : floor(n / 2), n};
+  }
+  rank(300, 0.95);
+  chances_add_up(300, 2e-9, "sizes from 2 to 2^53");
+}
+
+/* Of two models, and what two say of the expected ranks of many. */
+static void ranks_of_pairs(void) {
+  ev_options options = at_level(0.95);
+  for (int i = 0; i < 300; i++) {
+    double p = NAN, most = pow(10, 1 + i % 12);
+    for (size_t j = 0; j < 2; j++) {
+      models[j].n = 1 + random_whole(j ? most : 1000);
+      models[j].k = random_whole(models[j].n);
+    }
+    double counts[] = {models[0].k, models[0].n, models[1].k, models[1].n};
+    ev_prob_better(counts, &options, &p);
+    rank(2, 0.95);
+    near(ranks[0].best, p, most < 1e9 ? 1e-12 : 1e-9, "the better of two");
+    near(ranks[1].rank, 1 + p, most < 1e9 ? 1e-12 : 1e-9, "the worse of two");
+  }
+  for (size_t i = 0; i < 40; i++) {
+    models[i].n = 1 + random_whole(i % 2 ? 30 : 3000);
+    models[i].k = random_whole(models[i].n);
+  }
+  rank(40, 0.95);
+  chances_add_up(40, 1e-12, "forty models");
+  for (size_t i = 0; i < 40; i++) {
+    double expected = 1, p = NAN;
+    for (size_t j = 0; j < 40; j++) {
+      double counts[] = {models[j].k, models[j].n, models[i].k, models[i].n};
+      if (j == i) continue;
+      ev_prob_better(counts, &options, &p);
+      expected += p;
+    }
+    near(ranks[i].rank, expected, 1e-11, "expected rank from pairs");
+  }
+}
+
+/* No order of the models changes a digit, and wrong for right reverses the ranks. */
+static void orders_of_models(void) {
+  enum { COUNT = 23 };
+  ev_rank first[COUNT];
+  for (size_t i = 0; i < COUNT; i++) {
+    models[i].n = 10 + random_whole(15);
+    models[i].k = random_whole(models[i].n);
+  }
+  rank(COUNT, 0.95);
+  memcpy(first, ranks, sizeof first);
+  for (size_t i = 0; i < COUNT / 2; i++) {
+    ev_answered kept = models[i];
+    models[i] = models[COUNT - 1 - i];
+    models[COUNT - 1 - i] = kept;
+  }
+  rank(COUNT, 0.95);
+  for (size_t i = 0; i < COUNT; i++)
+    check(memcmp(&first[i], &ranks[COUNT - 1 - i], sizeof first[i]) == 0, "order of models",
+          ranks[COUNT - 1 - i].rank, first[i].rank);
+  for (size_t i = 0; i < COUNT; i++) models[i].k = models[i].n - models[i].k;
+  rank(COUNT, 0.95);
+  for (size_t i = 0; i < COUNT; i++) {
+    near(ranks[COUNT - 1 - i].rank, COUNT + 1 - first[i].rank, 1e-11, "wrong for right");
+    check(ranks[COUNT - 1 - i].lo == COUNT + 1 - first[i].hi, "wrong for right",
+          ranks[COUNT - 1 - i].lo, COUNT + 1 - first[i].hi);
+  }
+}
+
+static bool stop(void *context) {
+  (void)context;
+  return true;
+}
+
+static void an_interrupt_is_heard(void) {
+  ev_options options = at_level(0.95);
+  ev_host host = {stop, NULL};
+  models[0] = (ev_answered){1, 2};
+  check(ev_ranks(models, 1, &options, host, ranks, NULL) == EV_INTERRUPTED, "interrupt", 0, 1);
+}
+
+int main(int argc, char **argv) {
+  if (argc != 2) {
+    fprintf(stderr, "usage: decisions RANKS.csv\n");
+    return 2;
+  }
+  gsl_set_error_handler_off();
+  compare_ranks(argv[1]);
+  many_models();
+  ranks_of_pairs();
+  orders_of_models();
+  an_interrupt_is_heard();
+  return check_summary();
+}
