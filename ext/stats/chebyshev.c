@@ -16,7 +16,12 @@ void ev_chebyshev_from_extrema(int degree, const double *values, const double *c
   assert(n > 0 && half_period % n == 0);
   for (int k = 0; k <= n; k++) {
     double sum = (values[0] + (k % 2 ? -values[n] : values[n])) / 2;
-    for (int i = 1; i < n; i++) sum += values[i] * cosine[k * i * stride % (2 * half_period)];
+    int angle = 0, turn = k * stride; /* at most half a period */
+    for (int i = 1; i < n; i++) {
+      angle += turn;
+      if (angle >= 2 * half_period) angle -= 2 * half_period;
+      sum += values[i] * cosine[angle];
+    }
     series[k] = sum * (k == 0 || k == n ? 1 : 2) / n;
   }
 }

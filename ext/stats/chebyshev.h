@@ -5,6 +5,8 @@
 #ifndef EV_CHEBYSHEV_H
 #define EV_CHEBYSHEV_H
 
+#include "lanes.h"
+
 /* How many points one series is summed at, side by side: each only waits for
 ** itself, so that they take little more time than one. */
 enum { EV_CHEBYSHEV_POINTS = 16 };
@@ -21,6 +23,22 @@ void ev_chebyshev_from_roots(int terms, const double *roots, const double *value
 
 /* A series of `degree` at up to EV_CHEBYSHEV_POINTS points x; `out` may be x. */
 void ev_chebyshev_at(const double *series, int degree, int count, const double *x, double *out);
+
+/* The same at points in lanes, in the same order; up to EV_CHEBYSHEV_POINTS of them. */
+EV_INLINE void ev_chebyshev_in_lanes(const double *series, int degree, int count, const ev_lanes *x,
+                                     ev_lanes *out) {
+  ev_lanes b0[EV_CHEBYSHEV_POINTS / EV_LANES] = {{0}}, b1[EV_CHEBYSHEV_POINTS / EV_LANES] = {{0}};
+  for (int k = degree; k > 0; k--) {
+    ev_lanes c = {series[k], series[k], series[k], series[k]};
+#pragma GCC unroll 4
+    for (int i = 0; i < count; i++) {
+      ev_lanes b2 = b1[i];
+      b1[i] = b0[i];
+      b0[i] = c + 2 * x[i] * b1[i] - b2;
+    }
+  }
+  for (int i = 0; i < count; i++) out[i] = series[0] + x[i] * b0[i] - b1[i];
+}
 
 /* `count` series of as many terms, each at its own point: 1 or 2 of them, and always
 ** inlined, so that the loop over them is unrolled.  This recurrence adds in another

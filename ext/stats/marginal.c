@@ -15,6 +15,7 @@
 #include <gsl/gsl_math.h>
 
 #include "chebyshev.h"
+#include "lanes.h"
 
 /* The degree that a panel's series begins with, doubled up to EV_DEGREE: 12, 24, 48.
 ** Before, panels were of degree 15 and were only ever halved: 160 of them and 300
@@ -225,21 +226,37 @@ static int panel_parts(const ev_panel *panel) {
 /* The density at points x, which become its values.  A series that has not
 ** converged, of a panel that is too low to matter, must not rise beyond its
 ** samples. */
-static void panel_densities(const ev_marginal *m, const ev_panel *panel, int count, double *x) {
-  ev_chebyshev_at(panel->series, panel->degree, count, x, x);
+EV_INLINE void panel_densities(const ev_marginal *m, const ev_panel *panel, int count,
+                               ev_lanes *x) {
+  double most = panel->residual < MARGINAL_ROUNDING ? HUGE_VAL : panel->ln_most;
+  ev_chebyshev_in_lanes(panel->series, panel->degree, count, x, x);
   for (int i = 0; i < count; i++) {
-    double ln = panel->residual < MARGINAL_ROUNDING ? x[i] : fmin(x[i], panel->ln_most);
-    x[i] = exp(ln - m->ln_peak);
+    x[i] = -x[i];
+    ev_at_least(&x[i], -most);
+    x[i] = -x[i] - m->ln_peak;
   }
+  ev_exp(x, count);
 }
 
+enum { NODES_IN_LANES = EV_NODES / EV_LANES };
+
 /* The mass of a panel between two of its points, from -1 to 1. */
-static double panel_mass(const ev_marginal *m, const ev_panel *panel, double from, double to) {
-  double at[EV_NODES], sum = 0, mid = (from + to) / 2, half = (to - from) / 2;
-  for (int i = 0; i < EV_NODES; i++) at[i] = mid + half * ev_node(i);
-  panel_densities(m, panel, EV_NODES, at);
-  for (int i = 0; i < EV_NODES; i++) sum += ev_weight(i) * at[i];
-  return sum * half * (panel->to - panel->from) / 2;
+EV_WIDE static double panel_mass(const ev_marginal *m, const ev_panel *panel, double from,
+                                 double to) {
+  ev_lanes at[NODES_IN_LANES], sum = {0};
+  double mid = (from + to) / 2, half = (to - from) / 2;
+  for (int i = 0; i < EV_NODES; i++) at[i / EV_LANES][i % EV_LANES] = mid + half * ev_node(i);
+  panel_densities(m, panel, NODES_IN_LANES, at);
+  for (int i = 0; i < NODES_IN_LANES; i++)
+    for (int j = 0; j < EV_LANES; j++) sum[j] += ev_weight(EV_LANES * i + j) * at[i][j];
+  return ev_sum(&sum) * half * (panel->to - panel->from) / 2;
+}
+
+/* The density at one point of a panel. */
+EV_WIDE static double panel_density(const ev_marginal *m, const ev_panel *panel, double at) {
+  ev_lanes x = {at, at, at, at};
+  panel_densities(m, panel, 1, &x);
+  return x[0];
 }
 
 /* Panels from one point to another, which the corner may part; so many are to come
@@ -291,8 +308,10 @@ static void weigh_panels(ev_marginal *m) {
     ev_panel *panel = &m->panels[i];
     int n = panel_parts(panel);
     if (panel->ln_most < m->ln_peak - 700) continue;
-    for (int j = 0; j < n; j++)
-      panel->mass += panel_mass(m, panel, -1 + 2.0 * j / n, -1 + 2.0 * (j + 1) / n);
+    for (int j = 0; j < n; j++) {
+      panel->parts[j] = panel_mass(m, panel, -1 + 2.0 * j / n, -1 + 2.0 * (j + 1) / n);
+      panel->mass += panel->parts[j];
+    }
     m->mass += panel->mass;
   }
 }
@@ -347,14 +366,13 @@ typedef struct quantile_part {
 
 /* The part in which the mass beyond it, counted from the lower or upper side of the
 ** panel, comes to `mass`. */
-static quantile_part part_with(const ev_marginal *m, const ev_panel *panel, double mass,
-                               double side) {
+static quantile_part part_with(const ev_panel *panel, double mass, double side) {
   int n = panel_parts(panel);
   quantile_part part = {side, side, mass, 0};
   for (int j = 0; j < n; j++) {
     part.begin = part.end;
     part.end = side * (1 - 2.0 * (j + 1) / n);
-    part.mass = fabs(panel_mass(m, panel, part.begin, part.end));
+    part.mass = panel->parts[side < 0 ? j : n - 1 - j];
     if (part.left <= part.mass) break;
     if (j < n - 1) part.left -= part.mass;
   }
@@ -371,13 +389,12 @@ static const double MARGINAL_QUANTILE_TOLERANCE = 1e-11;
 ** out. */
 static bool quantile_in_panel(const ev_marginal *m, const ev_panel *panel, double mass, double side,
                               double *z) {
-  quantile_part part = part_with(m, panel, mass, side);
+  quantile_part part = part_with(panel, mass, side);
   double near = part.begin, far = part.end, step = HUGE_VAL;
   double x = part.begin + (part.end - part.begin) * fmin(1, part.left / part.mass);
   for (int i = 0; i < MARGINAL_QUANTILE_STEPS; i++) {
     double excess = fabs(panel_mass(m, panel, part.begin, x)) - part.left;
-    double density = x;
-    panel_densities(m, panel, 1, &density);
+    double density = panel_density(m, panel, x);
     step = excess / (density * (panel->to - panel->from) / 2) * side;
     if (excess > 0)
       far = x;
