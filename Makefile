@@ -175,7 +175,7 @@ report:
 	@sql/report.sh "$$EVALS" "$$PAGE"
 
 # Choices are those of the command line: an environment may have a MODEL of its own.
-CHOICES := MODEL TASK SCORER METRIC FILTER LO HI
+CHOICES := MODEL TASK SCORER METRIC FILTER ITEMS LO HI
 $(foreach c,$(CHOICES),$(eval import: export IMPORT_$(c) := $$(if $$(filter command,$$(origin $(c))),$$(value $(c)))))
 import: export TOOL := $(value FROM)
 import: export RESULTS := $(value FILE)

@@ -53,15 +53,17 @@ SELECT p.key AS part, p.value AS text, f.mark, p.key = json_array_length(f.parts
        length(p.value) - length(replace(p.value, char(10), '')) AS ends
 FROM (SELECT mark, '[' || replace(replace(replace(json_quote(body), '\\', char(1)), '\"', '","'), char(1), '\\') || ']' AS parts
       FROM temp.import_text) AS f, json_each(f.parts) AS p;
+-- A quote opens after a separator or a line's end and closes before one, unless two of
+-- them, with nothing between, stand for one; the last part is outside of any.
 INSERT INTO temp.import_refused
-SELECT @path, 'line ' || line || CASE WHEN part % 2 THEN ': a quote is not closed'
-                                      ELSE ': a quote within a field; put the field in quotes, and the quote twice' END
-FROM (SELECT part, last, mark, text, rtrim(text, ' ') AS before, ltrim(text, ' ') AS after,
-             1 + sum(ends) OVER (ORDER BY part) - CASE WHEN part % 2 THEN ends ELSE 0 END AS line FROM temp.import_parts)
-WHERE CASE WHEN part % 2 THEN last
-           WHEN text = '' OR part = 0 AND before = '' THEN false
-           ELSE NOT last AND before NOT LIKE '%' || mark AND before NOT LIKE '%' || char(10)
-                OR part > 0 AND after <> '' AND after NOT LIKE mark || '%' AND after NOT LIKE char(10) || '%' END
+SELECT @path, 'line ' || CASE WHEN within THEN first || ': a quote is not closed'
+                              ELSE CASE WHEN closes THEN last_line ELSE first END ||
+                                   ': a quote within a field; put the field in quotes, and the quote twice' END
+FROM (SELECT part, part % 2 AS within, last, text, 1 + sum(ends) OVER (ORDER BY part) - ends AS first, 1 + sum(ends) OVER (ORDER BY part) AS last_line,
+             part = 0 OR ltrim(text, ' ') = '' AND last OR ltrim(text, ' ') LIKE mark || '%' OR ltrim(text, ' ') LIKE char(10) || '%' AS closes,
+             last OR rtrim(text, ' ') = '' AND part = 0 OR rtrim(text, ' ') LIKE '%' || mark OR rtrim(text, ' ') LIKE '%' || char(10) AS opens
+      FROM temp.import_parts)
+WHERE CASE WHEN within THEN last ELSE text <> '' AND NOT (closes AND opens) END
 ORDER BY part LIMIT 1;
 UPDATE temp.import_text SET body = (
   SELECT group_concat(CASE WHEN part % 2 THEN replace(replace(text, mark, char(28)), char(10), char(29))
@@ -137,7 +139,7 @@ SELECT @path, 'line ' || line || ': ' || CASE
                                          '; a number between belongs in a column score'
          ELSE 'score must be a number, got ' || quote(score) END
 FROM temp.import_rows
-WHERE model = '' OR item = '' OR typeof(attempt) <> 'integer' OR correct NOT IN (0, 1) OR typeof(score) = 'text' OR abs(score) > 1.8e308
+WHERE model = '' OR item = '' OR typeof(attempt) <> 'integer' OR correct NOT IN (0, 1) OR typeof(score) = 'text' OR abs(score) = 9e999
 ORDER BY line;
 INSERT INTO temp.import_refused
 SELECT @path, 'line ' || line || ': the same model, task, item and attempt as line ' || first
