@@ -12,7 +12,8 @@ import shutil
 import subprocess
 import sys
 
-from adapters import BOARD, FILES, FITS, RESULTS, ROOT, UNIQUE, Suite
+from adapters import FILES, ROOT, Suite
+from imports import COUNTS, FITS, RESULTS, UNIQUE, make
 
 
 def evaluate(installation, home, config, *options):
@@ -33,12 +34,15 @@ def main():
     home = installation / "home"
     shutil.rmtree(home, ignore_errors=True)
     evaluate(installation, home, "config.yaml", "--repeat", "2")
+    # Twice, of which the second is the one that counts.
     evaluate(installation, home, "twins.yaml")
+    evaluate(installation, home, "twins.yaml")
+    evaluate(installation, home, "equal.yaml")
+    evaluate(installation, home, "twice.yaml")
     db = t.path("promptfoo.db")
     t.shell(str(home / "promptfoo.db"), f".backup {db}")
     t.check("the adapter says nothing", t.shell(db, ".read sql/adapters/promptfoo.sql"), "")
 
-    ids = dict(t.rows(db, "SELECT description, id FROM evals"))
     # alpha, beta, gamma, delta, boom: the first test_idx of each, as --repeat 2
     # spreads them, and the score that each model gets.  gamma and delta are
     # graded, by the answer's length, and pass with any score above 0.
@@ -46,18 +50,25 @@ def main():
     plain, polite = 5 / 14, 12 / 14
     came = {"echo / plain": (1, 1, plain, plain, 1), "echo / polite": (1, 0, polite, polite, 1),
             "other / plain": (1, 0, plain, plain, None), "other / polite": (1, 0, polite, polite, None)}
-    repeated = [(model, ids["repeated"], item, attempt,
+    repeated = [(model, "repeated", item, attempt,
                  *((None, None, "the model is down") if score is None else (int(score > 0), round(score, 12), None)))
                 for model, scores in came.items() for item, score in zip(first, scores) for attempt in (1, 2)]
-    twins = [(f"echo #{i}", ids["twins"], item, 1, 1 - item, 1 - item, None) for i in (0, 1) for item in (0, 1)]
-    t.check("rows", t.rows(db, RESULTS.replace(" score,", " round(score, 12),")), twins + repeated)
+    # yes, yes, yes, no, no, maybe: as six questions, and as six asked twice.
+    right = (1, 1, 1, 0, 0, 0)
+    equal = [("echo", "equal", item, 1, score, score, None) for item, score in enumerate(right)]
+    twice = [("echo", "equal, twice", 2 * item, attempt, score, score, None) for item, score in enumerate(right) for attempt in (1, 2)]
+    twins = [(f"echo #{i}", "twins", item, 1, 1 - item, 1 - item, None) for i in (0, 1) for item in (0, 1)]
+    t.check("rows", t.rows(db, RESULTS.replace(" score,", " round(score, 12),")), equal + twice + twins + repeated)
     t.check("rows are unique", t.number(db, f"({UNIQUE})"), 0)
-    t.check("leaderboard", t.rows(db, BOARD, ".read sql/leaderboard.sql"),
-            [("echo / plain", 10, 10, 0), ("echo / polite", 10, 8, 0), ("other / plain", 8, 6, 2), ("other / polite", 8, 6, 2),
-             ("echo #0", 2, 1, 0), ("echo #1", 2, 1, 0)])
     t.check("promptfoo's own count", t.rows(db, "SELECT sum(success), sum(failure_reason = 1), sum(failure_reason = 2) FROM eval_results"),
-            t.rows(db, "SELECT sum(correct), sum(correct = 0), sum(correct IS NULL) FROM results"))
-    t.check("fits the canonical table", t.rows(db, "SELECT count(*) FROM results", *FITS), [(44,)])
+            t.rows(db, "SELECT sum(correct), sum(correct = 0), sum(correct IS NULL) FROM promptfoo_results"))
+    runs = t.rows(db, "SELECT task, repeat, latest FROM promptfoo_runs ORDER BY created_at")
+    t.check("runs", runs, [("repeated", 2, 1), ("twins", 1, 0), ("twins", 1, 1), ("equal", 1, 1), ("equal, twice", 2, 1)])
+    copy = t.path("copy.db")
+    status, printed, errors = make(t, "promptfoo", home / "promptfoo.db", copy)
+    t.check("make import, of the database where it lies", (status, errors, printed.count("there is a later run of twins")), (0, "", 1))
+    t.check("make import gives what the views show", t.rows(copy, COUNTS), t.rows(db, COUNTS))
+    t.check("fits the canonical table", t.rows(db, "SELECT count(*) FROM results", *FITS), [(6 + 12 + 4 + 40,)])
     t.end()
 
 
