@@ -25,6 +25,7 @@ test -e "$2" || refuse "there is no '$2' to import"
 test -n "$3" && ! test -d "$3" || refuse "DB must name a database, not '$3'"
 ! test "$2" -ef "$3" || refuse "FILE and DB are the same"
 file=$(whole "$2") database=$(whole "$3") items=${IMPORT_ITEMS:+$(whole "$IMPORT_ITEMS")}
+here=$PWD
 cd "$home" && scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 
@@ -41,7 +42,7 @@ END
 fi
 
 parameters() {
-  set -- path "$file" copy "$scratch/copy.db" model "$IMPORT_MODEL" task "$IMPORT_TASK" scorer "$IMPORT_SCORER" \
+  set -- path "$file" within "$here/" copy "$scratch/copy.db" model "$IMPORT_MODEL" task "$IMPORT_TASK" scorer "$IMPORT_SCORER" \
     metric "$IMPORT_METRIC" filter "$IMPORT_FILTER" items "$items" lo "$IMPORT_LO" hi "$IMPORT_HI"
   while test $# -gt 0; do
     test -z "$2" || echo "INSERT INTO temp.sqlite_parameters VALUES ('@$1', $(quoted "$2"));"

@@ -1,7 +1,8 @@
 -- The end of every import: what stage.sql's tables hold goes to results, all of it
 -- or none.  A refusal is listed with its place, at most twenty of them, and ends the
--- import with an error; results changes in one statement, which is undone as a whole
--- if it fails.  So is an import of nothing at all.
+-- import with an error; so does an import of nothing at all.  results changes in one
+-- statement, which is undone as a whole if it fails.  Paths are shown without @within,
+-- the directory that they are told from.
 INSERT INTO temp.import_refused
 SELECT path, place || ' has score ' || score || ', outside the range from ' || lo || ' to ' || hi
 FROM temp.import_answers, temp.import_range
@@ -9,7 +10,7 @@ WHERE score NOT BETWEEN lo AND hi AND error IS NULL AND correct IS NULL;
 INSERT INTO temp.import_refused
 SELECT path, note FROM temp.import_files
 WHERE NOT EXISTS (SELECT 1 FROM temp.import_answers) AND NOT EXISTS (SELECT 1 FROM temp.import_refused);
-SELECT path, reason FROM temp.import_refused WHERE rowid <= 20
+SELECT replace(path, coalesce(@within, ''), '') AS path, reason FROM temp.import_refused WHERE rowid <= 20
 UNION ALL
 SELECT NULL, 'and ' || (count(*) - 20) || ' more' FROM temp.import_refused HAVING count(*) > 20;
 UPDATE temp.import_refused SET reason = reason;
@@ -67,7 +68,7 @@ WITH asked AS MATERIALIZED (
   FROM held GROUP BY path, model
 )
 SELECT coalesce(c.model, f.model) AS model, coalesce(c.task, f.task) AS task, f.metric, coalesce(c.n, 0) AS n, c.correct,
-       round(c.mean, 6) AS mean, coalesce(c.errored, 0) AS errored, f.path,
+       round(c.mean, 6) AS mean, coalesce(c.errored, 0) AS errored, replace(f.path, coalesce(@within, ''), '') AS path,
        CASE WHEN c.least < 0 OR c.most > 1
             THEN coalesce(f.note || '; ', '') || 'scores from ' || c.least || ' to ' || c.most || ': import again with their range, lo and hi'
             ELSE f.note END AS note
