@@ -28,6 +28,7 @@ file=$(whole "$2") database=$(whole "$3") items=${IMPORT_ITEMS:+$(whole "$IMPORT
 here=$PWD
 cd "$home" && scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
+trap 'exit 1' HUP INT TERM
 
 # Another tool's database is read through the adapter's views, as it lies, in a
 # database of their own: where names are looked up, none of yours is in the way.

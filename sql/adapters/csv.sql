@@ -37,7 +37,7 @@ SELECT bytes, substr(name, 1, length(name) - CASE WHEN name LIKE '%_.csv' THEN 4
 FROM (SELECT replace(@path, rtrim(@path, replace(@path, '/', '')), '') AS name, readfile(@path) AS bytes,
              ltrim(CAST(readfile(@path) AS TEXT), char(65279)) AS text);
 INSERT INTO temp.import_refused
-SELECT @path, CASE WHEN bytes IS NULL THEN 'there is no such file' ELSE 'this is not text in UTF-8: it holds control characters' END
+SELECT @path, CASE WHEN bytes IS NULL THEN 'it cannot be read as a file' ELSE 'this is not text in UTF-8: it holds control characters' END
 FROM temp.import_text
 WHERE bytes IS NULL OR instr(bytes, x'00') OR instr(bytes, x'1C') OR instr(bytes, x'1D') OR instr(bytes, x'1E');
 UPDATE temp.import_text SET bytes = NULL, body = CASE WHEN EXISTS (SELECT 1 FROM temp.import_refused) THEN '' ELSE body END;

@@ -50,7 +50,7 @@
 --
 --   UPDATE results SET correct = score >= 0.5 WHERE correct IS NULL AND error IS NULL;
 --
--- A sample is read whole, and a JSON log: under SQLite's limit of a billion bytes.
+-- A log is read whole: under SQLite's limit of a billion bytes.
 -- Written from the source of 0.3.260, and tried on the logs among its tests, where it
 -- gives Inspect's own accuracies.
 .read sql/adapters/stage.sql
@@ -93,14 +93,19 @@ FROM named
 UNION ALL
 SELECT @path, NULL, NULL, NULL, NULL, 'nothing found: no *.json or *.eval here' WHERE NOT EXISTS (SELECT 1 FROM named);
 
-WITH objects AS (
-  SELECT f.path, 'sample ' || (s.key + 1) AS place, CASE WHEN s.type = 'object' THEN s.value ELSE '{}' END AS object
+WITH texts AS (
+  SELECT f.path, 'sample ' || (s.key + 1) AS place, CASE WHEN s.type = 'object' THEN s.value ELSE '{}' END AS text
   FROM temp.import_files AS f, json_each(f.body, '$.samples') AS s WHERE f.note IS NULL AND f.path GLOB '*.json'
   UNION ALL
-  SELECT f.path, z.name, CASE WHEN json_valid(CAST(z.data AS TEXT)) THEN CAST(z.data AS TEXT)
-                               ELSE replace(replace(replace(CAST(z.data AS TEXT), ' NaN', ' null'), ' -Infinity', ' null'), ' Infinity', ' null') END
+  SELECT f.path, z.name, CAST(z.data AS TEXT)
   FROM temp.import_files AS f, zipfile(f.path) AS z
   WHERE f.note IS NULL AND f.path GLOB '*.eval' AND z.name GLOB 'samples/*.json'
+), mended AS (
+  SELECT path, place, CASE WHEN json_valid(text) THEN text
+                           ELSE replace(replace(replace(text, ' NaN', ' null'), ' -Infinity', ' null'), ' Infinity', ' null') END AS text
+  FROM texts
+), objects AS (
+  SELECT path, place, CASE WHEN json_valid(text) THEN text ELSE '{}' END AS object FROM mended
 )
 INSERT INTO temp.inspect_samples
 SELECT path, place, json_extract(object, '$.id'), json_extract(object, '$.epoch'),

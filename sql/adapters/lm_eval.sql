@@ -45,8 +45,8 @@
 --
 -- Files need the keys filter and metrics, which lm_eval writes since 0.4.7 (2024).
 -- A file is read whole: under SQLite's limit of a billion bytes, and in eleven
--- times its size of memory (100 MB: 50,000 records, 5 seconds).  Written from
--- the source of 0.4.13.dev0 and 0.5.0.dev2; not run against lm_eval itself.
+-- times its size of memory (100 MB: 50,000 records, 5 seconds).  Tried on files that
+-- the writers of 0.4.13.dev0 and 0.5.0.dev2 wrote, of answers that were made up.
 .read sql/adapters/stage.sql
 WITH found AS (
   -- rtrim() by every other character leaves what comes up to the last slash.

@@ -11,9 +11,9 @@
 -- Not cp: the latest runs may still be in the file's write-ahead log.  To read
 -- the database where it is and leave it so, make the views temporary:
 --
---   sed 's/^CREATE VIEW/CREATE TEMP VIEW/' sql/adapters/phoenix.sql sql/leaderboard.sql >views.sql
+--   sed 's/^CREATE VIEW/CREATE TEMP VIEW/' sql/adapters/phoenix.sql >views.sql
 --   sqlite3 -readonly ~/.phoenix/phoenix.db '.load build/evalci' '.read views.sql' \
---     'SELECT * FROM leaderboard'
+--     'SELECT model, bayes_ci(correct) FROM results GROUP BY model'
 --
 --   model     the experiment's name, with its number where its dataset has
 --             several of that name.  An experiment that Phoenix marks ephemeral, a
@@ -51,8 +51,9 @@
 -- correct there.  An annotation whose 1 is the bad end, such as one named
 -- hallucination, has to be turned round: 1 - correct.
 --
--- Written for the tables as Phoenix's migrations make them, from the first (2024)
--- to version 20.3 (2026); not run against Phoenix itself.
+-- Tried on databases that Phoenix's own migrations made, from the first with
+-- experiments (2024) to those of version 20.3 (2026), filled by hand; not run against
+-- Phoenix itself.
 DROP VIEW IF EXISTS phoenix_experiments;
 CREATE VIEW phoenix_experiments AS
 -- A database older than the column takes 0 from beside the table.

@@ -11,9 +11,9 @@
 -- Not cp: the latest evals may still be in the file's write-ahead log.  To read
 -- the database where it is and leave it so, make the views temporary:
 --
---   sed 's/^CREATE VIEW/CREATE TEMP VIEW/' sql/adapters/promptfoo.sql sql/leaderboard.sql >views.sql
+--   sed 's/^CREATE VIEW/CREATE TEMP VIEW/' sql/adapters/promptfoo.sql >views.sql
 --   sqlite3 -readonly ~/.promptfoo/promptfoo.db '.load build/evalci' '.read views.sql' \
---     'SELECT * FROM leaderboard'
+--     'SELECT model, bayes_ci(correct) FROM results GROUP BY model'
 --
 --   model     the provider's label, or else its id; with the prompt's label, cut
 --             to 60 characters, after it where the eval has several prompts; and

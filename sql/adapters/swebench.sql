@@ -29,6 +29,9 @@
 -- so with the latter:
 --
 --   UPDATE results SET correct = 0, error = NULL WHERE error LIKE 'infrastructure: %';
+--
+-- Tried on reports that the harness 5.0.2 wrote, of patches that were made up, and on
+-- the nine published files of verdicts of SWE-bench Pro.
 .read sql/adapters/files.sql
 WITH named AS (
   -- rtrim() by every other character leaves what comes up to the last slash.
