@@ -26,12 +26,12 @@ struct evalci_label_source {
   bool (*read)(evalci_call *call, sqlite3_value **argv, sqlite3_int64 *counts);
 };
 
-static const evalci_label_source *source_of(const evalci_function *f) {
+static const evalci_label_source *label_source_of(const evalci_function *f) {
   return ((const evalci_ranks_function *)f)->source;
 }
 
 static const char *const *label_arguments(const evalci_function *f) {
-  return source_of(f)->arguments;
+  return label_source_of(f)->arguments;
 }
 
 static bool read_labelled_result(evalci_call *call, sqlite3_value **argv, sqlite3_int64 *counts) {
@@ -59,7 +59,7 @@ static bool add_row(evalci_call *call, const evalci_function *f, labels *l, sqli
                     int times) {
   sqlite3_int64 counts[2];
   evalci_key key;
-  if (!source_of(f)->read(call, argv, counts)) return false;
+  if (!label_source_of(f)->read(call, argv, counts)) return false;
   if (counts[1] == 0) return true;
   if (!evalci_read_label(call, argv[0], &key)) return false;
   evalci_entry *e = evalci_entry_of(&l->keys, &key);
@@ -103,20 +103,20 @@ static void labels_inverse(sqlite3_context *context, int argc, sqlite3_value **a
 }
 
 /* A label and what became of it. */
-typedef struct ranked {
+typedef struct ranked_label {
   const evalci_entry *entry;
   ev_rank rank;
-} ranked;
+} ranked_label;
 
 /* By expected rank, and where that is the same, but for rounding, by label. */
 static int best_first(const void *a, const void *b) {
-  const ranked *x = a, *y = b;
+  const ranked_label *x = a, *y = b;
   double rank_x = nearbyint(x->rank.rank * 1e9), rank_y = nearbyint(y->rank.rank * 1e9);
   if (rank_x != rank_y) return rank_x < rank_y ? -1 : 1;
   return evalci_compare_keys(x->entry, y->entry);
 }
 
-static void result_ranks(sqlite3_context *context, ranked *r, size_t count) {
+static void result_ranks(sqlite3_context *context, ranked_label *r, size_t count) {
   sqlite3_str *out = sqlite3_str_new(sqlite3_context_db_handle(context));
   qsort(r, count, sizeof *r, best_first);
   for (size_t i = 0; i < count; i++) {
@@ -131,7 +131,8 @@ static void result_ranks(sqlite3_context *context, ranked *r, size_t count) {
   evalci_result_json(context, out);
 }
 
-static ev_status rank_labels(sqlite3_context *context, const labels *l, size_t count, ranked *r) {
+static ev_status rank_labels(sqlite3_context *context, const labels *l, size_t count,
+                             ranked_label *r) {
   ev_answered *models = sqlite3_malloc64(count * sizeof *models);
   ev_rank *ranks = sqlite3_malloc64(count * sizeof *ranks);
   ev_status status = EV_NO_MEMORY;
@@ -161,7 +162,7 @@ static void labels_value(sqlite3_context *context) {
     evalci_report(context, &call);
     return;
   }
-  ranked *r = sqlite3_malloc64(count * sizeof *r);
+  ranked_label *r = sqlite3_malloc64(count * sizeof *r);
   ev_status status = r ? rank_labels(context, l, count, r) : EV_NO_MEMORY;
   if (evalci_check_status(context, f->name, status)) result_ranks(context, r, count);
   sqlite3_free(r);
