@@ -103,6 +103,8 @@ const evalci_cluster_source evalci_labelled_clusters = {
     {"label", "k", "n"}, 2, add_labelled, cluster_of_results};
 const evalci_cluster_source evalci_attempted_items = {
     {"y", "item"}, 2, add_result, cluster_of_results};
+const evalci_cluster_source evalci_results_of_tasks = {
+    {"y", "task"}, 2, add_result, cluster_of_results};
 const evalci_cluster_source evalci_given_items = {{"c", "n"}, 1, add_cluster, cluster_of_counts};
 
 static void clusters_step(sqlite3_context *context, int argc, sqlite3_value **argv) {

@@ -8,6 +8,7 @@
 #include <gsl/gsl_errno.h>
 
 #include "../stats/fisher.h"
+#include "../stats/macro.h"
 #include "../stats/mcnemar.h"
 #include "../stats/metrics.h"
 #include "../stats/paired.h"
@@ -85,7 +86,7 @@ static const evalci_layout truly_positive = {
 #define UNITS_P(name, options, source, model)                                                      \
   ROW(evalci_unit_probability, {{name, &evalci_probability_of_units, options}, &source}, model)
 
-/* Of items that were attempted several times. */
+/* Of items that were attempted several times, or tasks of several questions. */
 #define ATTEMPTED(name, options, source, model)                                                    \
   ROW(evalci_cluster_method, {name, &evalci_interval_of_clusters, options}, &source, model)
 
@@ -121,6 +122,8 @@ static const evalci_function *const functions[] = {
     ATTEMPTED("pass_at_k_ci_counts", K_LEVEL_HIERARCHY, evalci_given_items, ev_pass_at_k),
     ATTEMPTED("pass_hat_k_ci", K_LEVEL_HIERARCHY, evalci_attempted_items, ev_pass_hat_k),
     ATTEMPTED("pass_hat_k_ci_counts", K_LEVEL_HIERARCHY, evalci_given_items, ev_pass_hat_k),
+    ATTEMPTED("macro_ci", LEVEL_HIERARCHY, evalci_results_of_tasks, ev_macro),
+    ATTEMPTED("macro_ci_counts", LEVEL_HIERARCHY, evalci_given_clusters, ev_macro),
     SCALAR("pass_at_k", 0, evalci_pass_at_k),
     SCALAR("pass_hat_k", 0, evalci_pass_hat_k),
 

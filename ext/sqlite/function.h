@@ -82,6 +82,7 @@ typedef struct evalci_cluster_source evalci_cluster_source;
 extern const evalci_cluster_source evalci_clustered_results, evalci_given_clusters;
 extern const evalci_cluster_source evalci_labelled_clusters;
 extern const evalci_cluster_source evalci_attempted_items, evalci_given_items;
+extern const evalci_cluster_source evalci_results_of_tasks;
 
 typedef struct evalci_cluster_method {
   evalci_function function;

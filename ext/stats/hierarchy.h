@@ -44,10 +44,14 @@ typedef struct ev_hierarchy {
   struct ev_joint *joint; /* owned: what a panel is split by */
 } ev_hierarchy;
 
+/* A line of less sd is nearly normal in theta. */
+#define EV_NARROW_LINE 0.2
+
 /* How close the points of a line are. */
 typedef enum ev_mesh {
   EV_MESH_SUM,  /* for sums of what is smooth in theta */
   EV_MESH_CDF,  /* twice as close: for integrals along a part of a line */
+  EV_MESH_MEANS, /* for sums of functions of the mean of the clusters' theta_t */
   EV_MESH_BETAS /* close enough for densities of Beta(d theta, d (1-theta)) at a point,
                 ** which are narrow functions of theta where d is large */
 } ev_mesh;

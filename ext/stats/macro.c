@@ -1,0 +1,871 @@
+/*
+** Given theta and d, the accuracies theta_t ~ Beta(d theta + k_t, d (1-theta) + n_t-k_t) are
+** independent, so the mean M of T of them has the characteristic function
+**
+**     phi(tau) = prod_t 1F1(a_t; a_t+b_t; i tau/T),
+**
+** and the posterior of M the mean of these over the points of the posterior of (theta, d).
+** By Gil-Pelaez (Biometrika 38 (1951) 481)
+**
+**     P(M <= m) = 1/2 - (1/pi) int_0^inf Im[phi(tau) e^(-i tau m)] / tau dtau.
+**
+** phi does not depend on m: it is summed over points once, at the nodes of a quadrature, and
+** every m is then a cheap sum.
+**
+** Where tasks are many or mixed, phi falls off like a normal's, and panels of Gauss and
+** Legendre's nodes along the axis are all.  A task that is all right or all wrong has, at
+** small d, hardly any spread: phi then falls off like a small power of tau, for the
+** distribution of M nearly jumps at a corner c/T, c a whole number.  From where 1F1 has
+** parted into the branches of its two ends (wave.h), phi is a sum over corners
+**
+**     phi(tau) = sum_c e^(i tau c/T) E_c(tau),
+**
+** where E_c are the products with c tasks at 1 and the others at 0.  E_c is analytic off
+** the imaginary axis and changes on the scale of ln tau only; so from there on the integral
+** of each leaves the axis on the ray on which e^(-i tau (m - c/T)) falls off.
+*/
+#include "macro.h"
+
+#include <complex.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gsl/gsl_sf_gamma.h>
+
+#include "each.h"
+#include "hierarchy.h"
+#include "lanes.h"
+#include "marginal.h"
+#include "wave.h"
+
+/* Points of less weight are left out, and so is what is less of phi. */
+static const double MACRO_NEGLIGIBLE = 1e-14;
+
+/* How closely a bound is searched for. */
+static const double MACRO_CLOSE = 1e-10;
+
+/*
+** Nodes
+*/
+
+/* Complex numbers, one a node. */
+typedef struct waves {
+  double re[EV_NODES], im[EV_NODES];
+} waves;
+
+/* Nodes along the axis of tau, with what is known of phi there. */
+typedef struct axis_panel {
+  double tau[EV_NODES], weight[EV_NODES];
+  double sum_re[EV_NODES], sum_im[EV_NODES]; /* of phi over points */
+  double half_re[EV_NODES], half_im[EV_NODES]; /* e^(iz/2) */
+  int terms;       /* Chebyshev moments that serve here; 0 where they were not asked for */
+  double *weights; /* owned: of the moments, all nodes' of one after another's */
+} axis_panel;
+
+enum {
+  RAY_PANELS = 9,
+  RAY_LEVELS = 12,
+  RAY_WINDOW = 16 /* tasks that may be at the other end than most of their posterior */
+};
+
+/* One panel of nodes on a ray. */
+typedef struct ray_panel {
+  waves tau, weight; /* the weight is over tau */
+  waves z[2];        /* s of either end's branches: -iz and iz */
+  waves ln[2];       /* their logarithms */
+  waves powers[2][EV_WAVE_TERMS]; /* s^-k */
+} ray_panel;
+
+/* Nodes on the two rays from one place on the axis: below it for m above a corner, and
+** above it for m below. */
+typedef struct ray_level {
+  size_t panel; /* of the axis: the first that is not needed */
+  double tau;   /* where they leave the axis */
+  ray_panel panels[2][RAY_PANELS];
+  waves *sums; /* owned: of E_c, corner by corner, ray by ray */
+  bool *used;  /* owned: corners */
+} ray_level;
+
+/* The mean, the sd and the skewness of M at a point. */
+typedef struct narrow_point {
+  double weight, mean, sd, skew;
+} narrow_point;
+
+typedef struct macro {
+  const ev_cluster *tasks; /* sorted and merged */
+  size_t count;
+  double total; /* of tasks */
+  double lo, hi; /* between which M is */
+  double step;   /* of tau, a panel */
+  axis_panel **panels; /* owned */
+  size_t panel_count, panel_room;
+  ray_level *levels[RAY_LEVELS]; /* owned */
+  narrow_point *narrow;          /* owned */
+  size_t narrow_count, narrow_room;
+  double wide; /* the weight of the others */
+  ev_status status;
+} macro;
+
+/* M at a point is nearly normal, or gamma, from this d on; and a line may take as many panels. */
+static const double NARROW_FROM = 100;
+static const double NARROW_PANELS = 60;
+
+static axis_panel *panel_at(macro *m, size_t i) {
+  if (i < m->panel_count) return m->panels[i];
+  if (m->panel_count == m->panel_room) {
+    size_t room = m->panel_room ? 2 * m->panel_room : 64;
+    axis_panel **moved = realloc(m->panels, room * sizeof *moved);
+    if (!moved) return NULL;
+    m->panels = moved;
+    m->panel_room = room;
+  }
+  axis_panel *p = calloc(1, sizeof *p);
+  if (!p) return NULL;
+  m->panels[m->panel_count++] = p;
+  for (int q = 0; q < EV_NODES; q++) {
+    p->tau[q] = m->step * ((double)i + (1 + ev_node(q)) / 2);
+    p->weight[q] = m->step / 2 * ev_weight(q);
+    p->half_re[q] = cos(p->tau[q] / m->total / 2);
+    p->half_im[q] = sin(p->tau[q] / m->total / 2);
+  }
+  return p;
+}
+
+/* Unless they would be too many. */
+static bool fill_moment_weights(const macro *m, axis_panel *p) {
+  double row[EV_WAVE_MOMENTS];
+  p->terms = ev_wave_moments_for(p->tau[EV_NODES - 1] / m->total);
+  if (p->terms > EV_WAVE_MOMENTS) return true;
+  p->weights = malloc((size_t)p->terms * EV_NODES * sizeof *p->weights);
+  if (!p->weights) return false;
+  for (int q = 0; q < EV_NODES; q++) {
+    ev_wave_moment_weights(p->tau[q] / m->total, p->terms, row);
+    for (int k = 0; k < p->terms; k++) p->weights[k * EV_NODES + q] = row[k];
+  }
+  return true;
+}
+
+/*
+** One point of the posterior
+*/
+/* A task, or tasks that are alike, at a point. */
+typedef struct task_wave {
+  double a, b, within;
+  double *moments; /* owned */
+  int known, room; /* of moments */
+  double u[EV_WAVE_CUMULANTS];
+} task_wave;
+
+typedef struct point_wave {
+  double weight;
+  task_wave *tasks;
+  double u[EV_WAVE_CUMULANTS]; /* of the tasks whose series converges up to `within` */
+  double within;
+  bool gone;
+} point_wave;
+
+EV_INLINE void multiply_waves(waves *x, const waves *y) {
+  for (int q = 0; q < EV_NODES; q++) {
+    double re = x->re[q] * y->re[q] - x->im[q] * y->im[q];
+    x->im[q] = x->re[q] * y->im[q] + x->im[q] * y->re[q];
+    x->re[q] = re;
+  }
+}
+
+/* The exponential of a cumulants' series. */
+EV_WIDE static void waves_of_cumulants(const double *u, const double *tau, double total, waves *w) {
+  double re[EV_NODES] = {0}, im[EV_NODES] = {0}, z[EV_NODES];
+  for (int q = 0; q < EV_NODES; q++) z[q] = tau[q] / total;
+  for (int j = EV_WAVE_CUMULANTS - 1; j >= 0; j--) {
+    double c = u[j] / (j + 1);
+    for (int q = 0; q < EV_NODES; q++) {
+      double last = re[q] + c;
+      re[q] = -z[q] * im[q];
+      im[q] = z[q] * last;
+    }
+  }
+  for (int q = 0; q < EV_NODES; q++) {
+    double size = exp(re[q]);
+    w->re[q] = size * cos(im[q]);
+    w->im[q] = size * sin(im[q]);
+  }
+}
+
+/* Makes sure that a task's moments are known up to a term. */
+static bool extend_moments(task_wave *t, int terms) {
+  if (terms > t->room) {
+    int room = 2 * terms;
+    double *moved = realloc(t->moments, (size_t)room * sizeof *moved);
+    if (!moved) return false;
+    t->moments = moved;
+    t->room = room;
+  }
+  ev_wave_moments(t->a, t->b, t->known, terms, t->moments);
+  t->known = terms > t->known ? terms : t->known;
+  return true;
+}
+
+EV_WIDE static void waves_of_moments(const axis_panel *p, const double *moments, waves *w) {
+  double re[EV_NODES] = {0}, im[EV_NODES] = {0};
+  for (int k = 0; k < p->terms; k++) {
+    double *sum = k % 2 ? im : re;
+    for (int q = 0; q < EV_NODES; q++) sum[q] += moments[k] * p->weights[k * EV_NODES + q];
+  }
+  for (int q = 0; q < EV_NODES; q++) {
+    w->re[q] = re[q] * p->half_re[q] - im[q] * p->half_im[q];
+    w->im[q] = re[q] * p->half_im[q] + im[q] * p->half_re[q];
+  }
+}
+
+static double complex whole_of_branches(const ev_wave_branch *low, const ev_wave_branch *high,
+                                        double z) {
+  double complex sum = 0, series, ln;
+  if (!low->absent) {
+    ln = ev_wave_ln_branch(low, -I * z, &series);
+    sum += cexp(ln) * series;
+  }
+  if (!high->absent) {
+    ln = ev_wave_ln_branch(high, I * z, &series);
+    sum += cexp(I * z + ln) * series;
+  }
+  return sum;
+}
+
+static bool waves_of_branches(const axis_panel *p, double a, double b, double total, waves *w) {
+  ev_wave_branch low, high;
+  if (!ev_wave_branches_make(a, b, p->tau[0] / total, &low, &high)) return false;
+  for (int q = 0; q < EV_NODES; q++) {
+    double complex sum = whole_of_branches(&low, &high, p->tau[q] / total);
+    w->re[q] = creal(sum);
+    w->im[q] = cimag(sum);
+  }
+  return true;
+}
+
+static ev_status waves_of_task(const macro *m, axis_panel *p, task_wave *t, waves *w) {
+  if (p->terms == 0 && !fill_moment_weights(m, p)) return EV_NO_MEMORY;
+  if (!p->weights)
+    return waves_of_branches(p, t->a, t->b, m->total, w) ? EV_OK : EV_NOT_CONVERGED;
+  if (!extend_moments(t, p->terms)) return EV_NO_MEMORY;
+  waves_of_moments(p, t->moments, w);
+  return EV_OK;
+}
+
+/* x times y to a whole power. */
+EV_WIDE static void multiply_power(waves *x, waves y, double times) {
+  for (; times >= 1; times = floor(times / 2)) {
+    if (fmod(times, 2) == 1) multiply_waves(x, &y);
+    waves square = y;
+    if (times >= 2) multiply_waves(&y, &square);
+  }
+}
+
+static void sum_cumulants(const macro *m, point_wave *p, double z) {
+  memset(p->u, 0, sizeof p->u);
+  p->within = HUGE_VAL;
+  for (size_t t = 0; t < m->count; t++) {
+    const task_wave *task = &p->tasks[t];
+    if (task->within < z) continue;
+    p->within = fmin(p->within, task->within);
+    for (int j = 0; j < EV_WAVE_CUMULANTS; j++) p->u[j] += m->tasks[t].times * task->u[j];
+  }
+}
+
+/* Adds a point's phi on a panel; it has gone where nothing is left of it. */
+static ev_status add_point(const macro *m, axis_panel *panel, point_wave *p, waves *sum) {
+  waves product, one;
+  double z = panel->tau[EV_NODES - 1] / m->total, most = 0;
+  if (p->within < z) sum_cumulants(m, p, z);
+  waves_of_cumulants(p->u, panel->tau, m->total, &product);
+  for (size_t t = 0; t < m->count; t++) {
+    if (p->tasks[t].within >= z) continue;
+    ev_status status = waves_of_task(m, panel, &p->tasks[t], &one);
+    if (status != EV_OK) return status;
+    multiply_power(&product, one, m->tasks[t].times);
+  }
+  for (int q = 0; q < EV_NODES; q++) {
+    most = fmax(most, fmax(fabs(product.re[q]), fabs(product.im[q])));
+    sum->re[q] += p->weight * product.re[q];
+    sum->im[q] += p->weight * product.im[q];
+  }
+  p->gone = most * p->weight < MACRO_NEGLIGIBLE;
+  return EV_OK;
+}
+
+/*
+** Rays
+*/
+typedef struct task_branches {
+  ev_wave_branch low, high;
+} task_branches;
+
+/* Where points may leave the axis first, as a z: then 40 terms of a series leave 1e-13. */
+static const double RAY_FROM = 32;
+
+/* As many shapes may grow by a factor of 64. */
+static const double RAY_SHAPES = 12;
+
+/* Corners are closer than this to m only where M nearly jumps there. */
+static const double RAY_NEAREST = 1e-8;
+
+/* A node y along the ray, its weight with it. */
+static void set_ray_node(const macro *m, ray_panel *p, int q, double complex tau,
+                         double complex weight) {
+  p->tau.re[q] = creal(tau);
+  p->tau.im[q] = cimag(tau);
+  p->weight.re[q] = creal(weight / tau);
+  p->weight.im[q] = cimag(weight / tau);
+  for (int end = 0; end < 2; end++) {
+    double complex s = (end ? I : -I) * tau / m->total, ln = clog(s), power = 1;
+    p->z[end].re[q] = creal(s);
+    p->z[end].im[q] = cimag(s);
+    p->ln[end].re[q] = creal(ln);
+    p->ln[end].im[q] = cimag(ln);
+    for (int k = 0; k < EV_WAVE_TERMS; k++, power /= s) {
+      p->powers[end][k].re[q] = creal(power);
+      p->powers[end][k].im[q] = cimag(power);
+    }
+  }
+}
+
+static void set_rays(const macro *m, ray_level *l) {
+  double width = log(60 / RAY_NEAREST / l->tau) / (RAY_PANELS - 1);
+  const double complex turn = CMPLX(M_SQRT1_2, -M_SQRT1_2);
+  for (int panel = 0; panel < RAY_PANELS; panel++)
+    for (int q = 0; q < EV_NODES; q++) {
+      double x = (1 + ev_node(q)) / 2, y = l->tau * x, dy = l->tau * ev_weight(q) / 2;
+      if (panel > 0) {
+        y = l->tau * exp(width * (panel - 1 + x));
+        dy = y * width * ev_weight(q) / 2;
+      }
+      set_ray_node(m, &l->panels[0][panel], q, l->tau + y * turn, dy * turn);
+      set_ray_node(m, &l->panels[1][panel], q, l->tau + y * conj(turn), dy * conj(turn));
+    }
+}
+
+static ray_level *level_at(macro *m, int i) {
+  if (m->levels[i]) return m->levels[i];
+  ray_level *l = calloc(1, sizeof *l);
+  if (!l) return NULL;
+  m->levels[i] = l;
+  size_t corners = (size_t)m->total + 1;
+  l->panel = (size_t)ceil(ldexp(RAY_FROM, i) * m->total / m->step);
+  l->tau = (double)l->panel * m->step;
+  l->sums = calloc(corners * 2 * RAY_PANELS, sizeof *l->sums);
+  l->used = calloc(corners, sizeof *l->used);
+  if (!l->sums || !l->used) return NULL;
+  set_rays(m, l);
+  return l;
+}
+
+EV_INLINE void exponentiate(waves *w) {
+  for (int q = 0; q < EV_NODES; q++) {
+    double size = exp(w->re[q]), angle = w->im[q];
+    w->re[q] = size * cos(angle);
+    w->im[q] = size * sin(angle);
+  }
+}
+
+/* A branch's series at the nodes of a panel, in `terms` powers of 1/s. */
+EV_WIDE static void sum_powers(const ev_wave_branch *b, const waves *powers, int terms, waves *w) {
+  *w = powers[0];
+  for (int k = 1; k < terms; k++)
+    for (int q = 0; q < EV_NODES; q++) {
+      w->re[q] += b->terms[k] * powers[k].re[q];
+      w->im[q] += b->terms[k] * powers[k].im[q];
+    }
+}
+
+/* Likewise in powers of 1/(s + shift), and ln of the branch but for that. */
+EV_WIDE static void waves_of_shifted_branch(const ev_wave_branch *b, const waves *s, waves *ln,
+                                            waves *series) {
+  double least = HUGE_VAL;
+  for (int i = 0; i < EV_NODES; i += EV_LANES) {
+    ev_lanes x, y, size, angle;
+    memcpy(&x, s->re + i, sizeof x);
+    memcpy(&y, s->im + i, sizeof y);
+    x += b->shift;
+    size = x * x + y * y;
+    for (int j = 0; j < EV_LANES; j++) least = fmin(least, size[j]);
+    ev_angle(&x, &y, &angle);
+    x /= size;
+    y /= -size;
+    ev_log(&size, 1);
+    size = b->ln_scale - b->shape / 2 * size;
+    angle *= -b->shape;
+    memcpy(ln->re + i, &size, sizeof size);
+    memcpy(ln->im + i, &angle, sizeof angle);
+    memcpy(series->re + i, &x, sizeof x);
+    memcpy(series->im + i, &y, sizeof y);
+  }
+  waves inverse = *series, sum = {{0}, {0}};
+  for (int k = ev_wave_terms_at(b, sqrt(least)) - 1; k >= 0; k--)
+    for (int q = 0; q < EV_NODES; q++) {
+      double re = sum.re[q] * inverse.re[q] - sum.im[q] * inverse.im[q];
+      sum.im[q] = sum.re[q] * inverse.im[q] + sum.im[q] * inverse.re[q];
+      sum.re[q] = re + b->terms[k];
+    }
+  *series = sum;
+}
+
+/* ln of a branch but for its series, and the series. */
+static void waves_of_branch(const ev_wave_branch *b, const ray_panel *p, int end, waves *ln,
+                            waves *series) {
+  if (b->shift == 0) {
+    for (int q = 0; q < EV_NODES; q++) {
+      ln->re[q] = b->ln_scale - b->shape * p->ln[end].re[q];
+      ln->im[q] = -b->shape * p->ln[end].im[q];
+    }
+    double nearest = hypot(p->z[end].re[0], p->z[end].im[0]);
+    sum_powers(b, p->powers[end], ev_wave_terms_at(b, nearest), series);
+    return;
+  }
+  waves_of_shifted_branch(b, &p->z[end], ln, series);
+}
+
+/* The product over tasks at the nodes of a panel, by how many more of them are at 1 than
+** those of which that is the end with more of the posterior. */
+typedef struct corner_waves {
+  waves at[2 * RAY_WINDOW + 1];
+  int first, last; /* of at[] */
+  long base;       /* corner of the middle */
+  waves ln;        /* of a factor of all */
+} corner_waves;
+
+EV_INLINE void add_product(waves *sum, const waves *x, const waves *y) {
+  for (int q = 0; q < EV_NODES; q++) {
+    sum->re[q] += x->re[q] * y->re[q] - x->im[q] * y->im[q];
+    sum->im[q] += x->re[q] * y->im[q] + x->im[q] * y->re[q];
+  }
+}
+
+EV_INLINE void scale_waves(waves *x, double factor) {
+  for (int q = 0; q < EV_NODES; q++) {
+    x->re[q] *= factor;
+    x->im[q] *= factor;
+  }
+}
+
+static double largest(const waves *x) {
+  double most = 0;
+  for (int q = 0; q < EV_NODES; q++) most = fmax(most, fmax(fabs(x->re[q]), fabs(x->im[q])));
+  return most;
+}
+
+/* Lets any of `times` tasks be at their other end, which multiplies by `flip` and moves the
+** corner by `side`. */
+EV_WIDE static void flip_tasks(corner_waves *w, const waves *flip, double times, int side) {
+  waves factor = *flip;
+  corner_waves before = *w;
+  for (int j = 1; j <= RAY_WINDOW && j <= times; j++) {
+    if (j > 1) multiply_waves(&factor, flip);
+    scale_waves(&factor, (times - j + 1) / j);
+    if (largest(&factor) < 1e-17) break;
+    for (int i = before.first; i <= before.last; i++) {
+      int to = i + side * j;
+      if (to < 0 || to > 2 * RAY_WINDOW) continue;
+      add_product(&w->at[to], &before.at[i], &factor);
+      w->first = to < w->first ? to : w->first;
+      w->last = to > w->last ? to : w->last;
+    }
+  }
+}
+
+/* flip = exp(ln of one - ln of the other) times the quotient of their series. */
+static void make_flip(const waves *ln, const waves *series, int at, waves *flip) {
+  for (int q = 0; q < EV_NODES; q++) {
+    flip->re[q] = ln[!at].re[q] - ln[at].re[q];
+    flip->im[q] = ln[!at].im[q] - ln[at].im[q];
+  }
+  exponentiate(flip);
+  multiply_waves(flip, &series[!at]);
+  for (int q = 0; q < EV_NODES; q++) {
+    double x = series[at].re[q], y = series[at].im[q], size = x * x + y * y;
+    double re = flip->re[q], im = flip->im[q];
+    flip->re[q] = (re * x + im * y) / size;
+    flip->im[q] = (im * x - re * y) / size;
+  }
+}
+
+static void multiply_task(corner_waves *w, const ray_panel *p, const task_branches *b,
+                          double times) {
+  waves ln[2], series[2], flip;
+  int at = b->low.absent || (!b->high.absent && b->high.shape < b->low.shape);
+  bool both = !b->low.absent && !b->high.absent;
+  if (both || !at) waves_of_branch(&b->low, p, 0, &ln[0], &series[0]);
+  if (both || at) waves_of_branch(&b->high, p, 1, &ln[1], &series[1]);
+  for (int q = 0; q < EV_NODES; q++) {
+    w->ln.re[q] += times * ln[at].re[q];
+    w->ln.im[q] += times * ln[at].im[q];
+  }
+  for (int i = w->first; i <= w->last; i++) multiply_power(&w->at[i], series[at], times);
+  if (at) w->base += (long)times;
+  if (!both) return;
+  make_flip(ln, series, at, &flip);
+  flip_tasks(w, &flip, times, at ? -1 : 1);
+}
+
+/* Adds a point's E_c on a panel; false where nothing is left of them. */
+static bool add_corners(const macro *m, ray_level *l, int ray, int panel,
+                        const task_branches *branches, double weight) {
+  corner_waves w;
+  memset(&w, 0, sizeof w);
+  w.first = w.last = RAY_WINDOW;
+  double most = 0;
+  for (int q = 0; q < EV_NODES; q++) {
+    w.at[RAY_WINDOW].re[q] = 1;
+    w.ln.re[q] = log(weight);
+  }
+  for (size_t t = 0; t < m->count; t++) {
+    if (branches[t].low.absent && branches[t].high.absent) return false;
+    multiply_task(&w, &l->panels[ray][panel], &branches[t], m->tasks[t].times);
+  }
+  exponentiate(&w.ln);
+  for (int i = w.first; i <= w.last; i++) {
+    long corner = w.base + i - RAY_WINDOW;
+    if (corner < 0 || corner > (long)m->total) continue;
+    multiply_waves(&w.at[i], &w.ln);
+    waves *sum = &l->sums[((size_t)corner * 2 + (size_t)ray) * RAY_PANELS + (size_t)panel];
+    for (int q = 0; q < EV_NODES; q++) {
+      sum->re[q] += w.at[i].re[q];
+      sum->im[q] += w.at[i].im[q];
+    }
+    l->used[corner] = true;
+    most = fmax(most, largest(&w.at[i]));
+  }
+  return most > MACRO_NEGLIGIBLE;
+}
+
+static void add_rays_of_point(const macro *m, ray_level *l, const task_branches *branches,
+                              double weight) {
+  bool at_one = true, at_zero = true; /* every task is; no m lies beyond */
+  for (size_t t = 0; t < m->count; t++) {
+    at_one = at_one && branches[t].low.absent;
+    at_zero = at_zero && branches[t].high.absent;
+  }
+  for (int ray = at_one ? 1 : 0; ray < (at_zero ? 1 : 2); ray++)
+    for (int panel = 0; panel < RAY_PANELS; panel++)
+      if (!add_corners(m, l, ray, panel, branches, weight)) break;
+}
+
+/* The branches of a point's tasks; false where they do not serve from tau on.  Those in
+** 1/(s + shift) grow along a ray that begins before the shift, as the shapes' power of
+** sqrt(2). */
+static bool make_branches(const macro *m, const point_wave *p, double tau, task_branches *b) {
+  double shapes = 0;
+  for (size_t t = 0; t < m->count; t++) {
+    const task_wave *task = &p->tasks[t];
+    ev_wave_branch *low = &b[t].low, *high = &b[t].high;
+    if (!ev_wave_branches_make(task->a, task->b, tau / m->total, low, high)) return false;
+    if (!low->absent && low->shift > tau / m->total) shapes += m->tasks[t].times * low->shape;
+    if (!high->absent && high->shift > tau / m->total) shapes += m->tasks[t].times * high->shape;
+    if (shapes > RAY_SHAPES) return false;
+  }
+  return true;
+}
+
+/* Takes the points of a line off the axis, unless one of them has not parted into branches. */
+static bool leave_axis(macro *m, ray_level *l, point_wave *points, size_t count) {
+  task_branches *b = malloc(m->count * sizeof *b);
+  bool all = b != NULL;
+  if (!b) m->status = EV_NO_MEMORY;
+  for (size_t i = 0; i < count && all; i++) all = points[i].gone || make_branches(m, &points[i], l->tau, b);
+  for (size_t i = 0; i < count && all; i++) {
+    if (points[i].gone) continue;
+    make_branches(m, &points[i], l->tau, b);
+    add_rays_of_point(m, l, b, points[i].weight);
+  }
+  free(b);
+  return all;
+}
+
+/*
+** Narrow points: d is so large that M hardly differs from its mean
+*/
+
+static narrow_point moments_at(const macro *m, const ev_hierarchy_point *p) {
+  double mean = 0, variance = 0, third = 0;
+  for (size_t t = 0; t < m->count; t++) {
+    double n = m->tasks[t].n, k = m->tasks[t].k, c = p->d + n, times = m->tasks[t].times;
+    double x = (p->d * p->theta + k) / c, y = (p->d * p->other + (n - k)) / c;
+    mean += times * x;
+    variance += times * x * y / (c + 1);
+    third += times * 2 * x * y * (y - x) / ((c + 1) * (c + 2));
+  }
+  return (narrow_point){p->weight, mean / m->total, sqrt(variance) / m->total,
+                        third / pow(variance, 1.5)};
+}
+
+/* P(M <= x) at a point.  Where M is skewed, because a sum of shapes is small, it is nearly a
+** gamma variable; elsewhere nearly normal, with the next terms of Edgeworth's series. */
+static double narrow_below(const narrow_point *p, double x) {
+  double t = (x - p->mean) / p->sd, g = p->skew;
+  if (t < -9 && g >= 0) return 0;
+  if (t > 9 && g <= 0) return 1;
+  if (fabs(g) > 0.2) {
+    double shape = 4 / (g * g), at = shape + fabs(2 / g) * (g > 0 ? t : -t);
+    if (at <= 0) return g > 0 ? 0 : 1;
+    return g > 0 ? gsl_sf_gamma_inc_P(shape, at) : gsl_sf_gamma_inc_Q(shape, at);
+  }
+  if (fabs(t) > 12) return t > 0;
+  double he2 = t * t - 1, he3 = t * (t * t - 3), he5 = t * (t * t * (t * t - 10) + 15);
+  double density = exp(-t * t / 2) / sqrt(2 * M_PI);
+  return erfc(-t * M_SQRT1_2) / 2 - density * (g / 6 * he2 + g * g / 16 * he3 + g * g / 72 * he5);
+}
+
+/* A line on which M at a point is so much narrower than M that phi would have to be followed
+** too far: it is summed as it is. */
+static bool line_is_narrow(const macro *m, const ev_hierarchy *h, const ev_hierarchy_line *line) {
+  double sd = 0, weight = 0;
+  for (size_t i = line->first; i < line->first + line->count; i++) {
+    sd += h->points[i].weight * moments_at(m, &h->points[i]).sd;
+    weight += h->points[i].weight;
+  }
+  return line->d > NARROW_FROM && line->sd > EV_NARROW_LINE && 8 * weight / sd > NARROW_PANELS * m->step;
+}
+
+static bool add_narrow(macro *m, const ev_hierarchy_point *p) {
+  if (m->narrow_count == m->narrow_room) {
+    size_t room = m->narrow_room ? 2 * m->narrow_room : 256;
+    narrow_point *moved = realloc(m->narrow, room * sizeof *moved);
+    if (!moved) return false;
+    m->narrow = moved;
+    m->narrow_room = room;
+  }
+  m->narrow[m->narrow_count++] = moments_at(m, p);
+  return true;
+}
+
+static void add_narrow_line(macro *m, const ev_hierarchy *h, const ev_hierarchy_line *line) {
+  for (size_t i = line->first; i < line->first + line->count; i++)
+    if (h->points[i].weight >= MACRO_NEGLIGIBLE && !add_narrow(m, &h->points[i]))
+      m->status = EV_NO_MEMORY;
+}
+
+/*
+** One line of the posterior
+*/
+static void start_point(const macro *m, const ev_hierarchy_point *h, task_wave *tasks,
+                        point_wave *p) {
+  double goal = 9 / (moments_at(m, h).sd * m->total); /* where a normal's phi is e^-40 */
+  *p = (point_wave){.weight = h->weight, .tasks = tasks};
+  for (size_t t = 0; t < m->count; t++) {
+    tasks[t] = (task_wave){0};
+    tasks[t].a = h->d * h->theta + m->tasks[t].k;
+    tasks[t].b = h->d * h->other + (m->tasks[t].n - m->tasks[t].k);
+    tasks[t].within = ev_wave_cumulants(tasks[t].a, tasks[t].b, goal, tasks[t].u);
+  }
+}
+
+static void march_line(macro *m, point_wave *points, size_t count) {
+  int level = 0;
+  for (size_t i = 0; m->status == EV_OK; i++) {
+    ray_level *l = level_at(m, level);
+    if (!l) m->status = EV_NO_MEMORY;
+    if (l && i == l->panel) {
+      if (leave_axis(m, l, points, count)) return;
+      if (++level == RAY_LEVELS) m->status = EV_NOT_CONVERGED;
+    }
+    axis_panel *panel = panel_at(m, i);
+    if (!panel) m->status = EV_NO_MEMORY;
+    if (m->status != EV_OK) return;
+    waves sum = {{0}, {0}};
+    double most = 0;
+    for (size_t j = 0; j < count && m->status == EV_OK; j++)
+      if (!points[j].gone) m->status = add_point(m, panel, &points[j], &sum);
+    for (int q = 0; q < EV_NODES; q++) {
+      panel->sum_re[q] += sum.re[q];
+      panel->sum_im[q] += sum.im[q];
+      most = fmax(most, fmax(fabs(sum.re[q]), fabs(sum.im[q])));
+    }
+    if (most < MACRO_NEGLIGIBLE) return;
+  }
+}
+
+static void add_line(macro *m, const ev_hierarchy *h, const ev_hierarchy_line *line) {
+  point_wave *points = malloc(line->count * sizeof *points);
+  task_wave *tasks = malloc(line->count * m->count * sizeof *tasks);
+  size_t count = 0;
+  if (!points || !tasks) m->status = EV_NO_MEMORY;
+  for (size_t i = 0; i < line->count && m->status == EV_OK; i++) {
+    const ev_hierarchy_point *p = &h->points[line->first + i];
+    if (p->weight < MACRO_NEGLIGIBLE) continue;
+    start_point(m, p, tasks + count * m->count, &points[count]);
+    m->wide += p->weight;
+    count++;
+  }
+  if (count > 0) march_line(m, points, count);
+  for (size_t i = 0; i < count * m->count; i++) free(tasks[i].moments);
+  free(points);
+  free(tasks);
+}
+
+/*
+** The distribution of M
+*/
+static double sum_of_corner(const macro *m, const ray_level *l, size_t corner, double x) {
+  double away = x - (double)corner / m->total, sum = 0;
+  int ray = away < 0;
+  if (fabs(away) < RAY_NEAREST) away = ray ? -RAY_NEAREST : RAY_NEAREST;
+  for (int panel = 0; panel < RAY_PANELS; panel++) {
+    const ray_panel *p = &l->panels[ray][panel];
+    const waves *phi = &l->sums[(corner * 2 + (size_t)ray) * RAY_PANELS + (size_t)panel];
+    if (p->tau.im[0] * away < -40) break;
+    waves turn = {{0}, {0}};
+    for (int q = 0; q < EV_NODES; q++) {
+      turn.re[q] = p->tau.im[q] * away;
+      turn.im[q] = -p->tau.re[q] * away;
+    }
+    exponentiate(&turn);
+    multiply_waves(&turn, &p->weight);
+    multiply_waves(&turn, phi);
+    for (int q = 0; q < EV_NODES; q++) sum += turn.im[q];
+  }
+  return sum;
+}
+
+static double mean_below(const macro *m, double x) {
+  double sum = 0, narrow = 0;
+  for (size_t i = 0; i < m->panel_count; i++) {
+    const axis_panel *p = m->panels[i];
+    for (int q = 0; q < EV_NODES; q++) {
+      double angle = p->tau[q] * x;
+      sum += p->weight[q] / p->tau[q] * (p->sum_im[q] * cos(angle) - p->sum_re[q] * sin(angle));
+    }
+  }
+  for (int i = 0; i < RAY_LEVELS && m->levels[i]; i++)
+    for (size_t c = 0; c <= (size_t)m->total; c++)
+      if (m->levels[i]->used[c]) sum += sum_of_corner(m, m->levels[i], c, x);
+  for (size_t i = 0; i < m->narrow_count; i++)
+    narrow += m->narrow[i].weight * narrow_below(&m->narrow[i], x);
+  return m->wide / 2 - sum / M_PI + narrow;
+}
+
+/* The mass below x, or above, less the tail. */
+static double tail_excess(const macro *m, double x, double tail, bool lower) {
+  double below = mean_below(m, x);
+  return lower ? below - tail : below - 1 + tail;
+}
+
+/* The m with `tail` below it, or above: false position, where the value at an end that
+** stays is halved, and halving now and then. */
+static double find_bound(const macro *m, double tail, bool lower) {
+  double low = m->lo, high = m->hi, at_low = lower ? -tail : tail - 1, at_high = at_low + 1;
+  int stayed = 0; /* how often the same end, the lower above 0 */
+  for (int i = 0; i < 200 && high - low > MACRO_CLOSE; i++) {
+    double x = (low + high) / 2;
+    if (i % 4 != 3) x = low - at_low * (high - low) / (at_high - at_low);
+    x = fmax(low + MACRO_CLOSE / 4, fmin(high - MACRO_CLOSE / 4, x));
+    double f = tail_excess(m, x, tail, lower);
+    if (f < 0) {
+      low = x, at_low = f;
+      stayed = stayed > 0 ? 0 : stayed - 1;
+      if (stayed < -1) at_high /= 2;
+    } else {
+      high = x, at_high = f;
+      stayed = stayed < 0 ? 0 : stayed + 1;
+      if (stayed > 1) at_low /= 2;
+    }
+  }
+  return (low + high) / 2;
+}
+
+/* Between which bounds all but e^-30 of M is at every point, by Bernstein's inequality for
+** sums of Betas (Skorski, Modern Stochastics 10 (2023) 211), whose scale is at most
+** 2/(c+2). */
+static void find_range(macro *m, const ev_hierarchy *h) {
+  const double drop = 30;
+  m->lo = 1;
+  m->hi = 0;
+  for (size_t i = 0; i < h->count; i++) {
+    const ev_hierarchy_point *p = &h->points[i];
+    double mean = 0, variance = 0, least = HUGE_VAL;
+    if (p->weight < MACRO_NEGLIGIBLE) continue;
+    for (size_t t = 0; t < m->count; t++) {
+      double c = p->d + m->tasks[t].n, k = m->tasks[t].k;
+      double x = (p->d * p->theta + k) / c, y = (p->d * p->other + (m->tasks[t].n - k)) / c;
+      mean += m->tasks[t].times * x;
+      variance += m->tasks[t].times * x * y / (c + 1);
+      least = fmin(least, c);
+    }
+    double scale = 2 / (least + 2) * drop / 3;
+    double reach = (scale + sqrt(scale * scale + 2 * variance * drop)) / m->total;
+    m->lo = fmin(m->lo, mean / m->total - reach);
+    m->hi = fmax(m->hi, mean / m->total + reach);
+  }
+  m->lo = fmax(0, m->lo);
+  m->hi = fmin(1, m->hi);
+  m->step = 18 / (m->hi - m->lo);
+}
+
+static void free_macro(macro *m) {
+  for (size_t i = 0; i < m->panel_count; i++) {
+    free(m->panels[i]->weights);
+    free(m->panels[i]);
+  }
+  for (int i = 0; i < RAY_LEVELS && m->levels[i]; i++) {
+    free(m->levels[i]->sums);
+    free(m->levels[i]->used);
+    free(m->levels[i]);
+  }
+  free(m->panels);
+  free(m->narrow);
+}
+
+static int by_size(const void *a, const void *b) {
+  const ev_cluster *p = a, *q = b;
+  if (p->n != q->n) return p->n < q->n ? -1 : 1;
+  return (p->k > q->k) - (p->k < q->k);
+}
+
+/* Sorts tasks and merges those that are alike; gives how many are left. */
+static size_t merge_tasks(ev_cluster *tasks, size_t count) {
+  size_t merged = 0;
+  qsort(tasks, count, sizeof *tasks, by_size);
+  for (size_t i = 0; i < count; i++) {
+    if (merged > 0 && by_size(&tasks[merged - 1], &tasks[i]) == 0)
+      tasks[merged - 1].times += tasks[i].times;
+    else
+      tasks[merged++] = tasks[i];
+  }
+  return merged;
+}
+
+static ev_status mean_of_tasks(macro *m, const ev_options *options, ev_host host, ev_interval *ci) {
+  ev_hierarchy h;
+  m->status = ev_hierarchy_mesh(m->tasks, m->count, options, host, EV_MESH_MEANS, &h);
+  if (m->status == EV_OK) find_range(m, &h);
+  for (size_t i = 0; i < h.line_count && m->status == EV_OK; i++) {
+    if (host.interrupted && host.interrupted(host.context)) m->status = EV_INTERRUPTED;
+    if (line_is_narrow(m, &h, &h.lines[i]))
+      add_narrow_line(m, &h, &h.lines[i]);
+    else
+      add_line(m, &h, &h.lines[i]);
+  }
+  ev_hierarchy_free(&h);
+  if (m->status == EV_OK)
+    *ci = (ev_interval){find_bound(m, ev_tail(options), true), find_bound(m, ev_tail(options), false)};
+  return m->status == EV_OK ? ev_interval_status(*ci) : m->status;
+}
+
+ev_status ev_macro(const ev_cluster *clusters, size_t count, const ev_options *options,
+                   ev_host host, ev_interval *ci) {
+  ev_cluster *tasks = malloc(count * sizeof *tasks);
+  if (!tasks) return EV_NO_MEMORY;
+  memcpy(tasks, clusters, count * sizeof *tasks);
+  macro m = {.tasks = tasks, .count = merge_tasks(tasks, count)};
+  for (size_t t = 0; t < m.count; t++) m.total += tasks[t].times;
+  ev_status status;
+  if (m.total == 1) {
+    ev_each each;
+    status = ev_clustered_each(clusters, 1, options, host, &each);
+    if (status == EV_OK) *ci = (ev_interval){each.lo, each.hi};
+  } else {
+    status = mean_of_tasks(&m, options, host, ci);
+  }
+  free_macro(&m);
+  free(tasks);
+  return status;
+}
