@@ -136,18 +136,14 @@ int evalci_read_result(sqlite3_value *value) {
   return EVALCI_BAD_RESULT;
 }
 
-bool evalci_fail_result(evalci_call *call, sqlite3_value *value) {
+bool evalci_fail_result(evalci_call *call, sqlite3_value *value, bool alone) {
   double y;
-  evalci_shown shown = evalci_show(value);
-  if (evalci_read_number(value, &y))
-    return evalci_fail(call,
-                       "a result must be 0 or 1, got %s; "
-                       "turn a score into one first, as in %s(score >= 0.5)",
-                       shown.text, call->name);
+  bool number = evalci_read_number(value, &y);
+  const char *made = number ? "score >= 0.5" : "grade = 'correct'";
   return evalci_fail(call,
-                     "a result must be 0 or 1, got %s; "
-                     "turn it into one first, as in %s(grade = 'correct')",
-                     shown.text, call->name);
+                     "a result must be 0 or 1, got %s; turn %s into one first, as in %s%s%s%s",
+                     evalci_show(value).text, number ? "a score" : "it", alone ? call->name : "",
+                     alone ? "(" : "", made, alone ? ")" : "");
 }
 
 /* Per cents and stars are what people pass without saying so. */

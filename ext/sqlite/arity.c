@@ -58,18 +58,17 @@ static bool are_whole(int argc, sqlite3_value **argv) {
   return true;
 }
 
-/* prob_better(18, 20, 10, 20): somebody has counts and took the aggregate for its
-** twin; the first arguments are counts, and an option may follow. */
-static void append_twin(sqlite3_str *out, const evalci_function *f, int argc,
-                        sqlite3_value **argv) {
+char *evalci_twin_call(const evalci_function *f, int argc, sqlite3_value **argv) {
   char *name = sqlite3_mprintf("%s_counts", f->name);
   const evalci_function *twin = name ? evalci_function_named(name) : NULL;
   sqlite3_free(name);
-  if (!twin || !takes(twin, argc) || !are_whole(evalci_arguments_of(twin), argv)) return;
-  sqlite3_str_appendf(out, ", or for counts %s(", twin->name);
+  if (!twin || !takes(twin, argc) || !are_whole(evalci_arguments_of(twin), argv)) return NULL;
+  sqlite3_str *out = sqlite3_str_new(NULL);
+  sqlite3_str_appendf(out, "%s(", twin->name);
   for (int i = 0; i < argc; i++)
     sqlite3_str_appendf(out, i ? ", %s" : "%s", evalci_show(argv[i]).text);
   sqlite3_str_appendchar(out, 1, ')');
+  return sqlite3_str_finish(out);
 }
 
 static void report_arity(sqlite3_context *context, int argc, sqlite3_value **argv) {
@@ -77,7 +76,9 @@ static void report_arity(sqlite3_context *context, int argc, sqlite3_value **arg
   sqlite3_str *out = sqlite3_str_new(NULL);
   sqlite3_str_appendf(out, "%s: wrong number of arguments, got %d; call it as ", f->name, argc);
   append_signature(out, f);
-  append_twin(out, f, argc, argv);
+  char *twin = evalci_twin_call(f, argc, argv);
+  if (twin) sqlite3_str_appendf(out, ", or for counts %s", twin);
+  sqlite3_free(twin);
   evalci_call call = {f->name, sqlite3_str_finish(out)};
   evalci_report(context, &call);
 }

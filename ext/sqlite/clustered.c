@@ -42,7 +42,7 @@ static const char *const *cluster_arguments(const evalci_function *f) {
 static bool add_result(evalci_call *call, clusters *c, sqlite3_value **argv, int times) {
   int y = evalci_read_result(argv[0]);
   evalci_key key;
-  if (y == EVALCI_BAD_RESULT) return evalci_fail_result(call, argv[0]);
+  if (y == EVALCI_BAD_RESULT) return evalci_fail_result(call, argv[0], false);
   if (y == EVALCI_NO_RESULT) return true;
   if (!evalci_read_cluster(call, argv[1], &key)) return false;
   evalci_entry *e = evalci_entry_of(&c->keys, &key);

@@ -209,6 +209,10 @@ extern const struct evalci_picture evalci_forest, evalci_heatmap;
 ** arity.c: a wrong number of arguments (contract 8).
 */
 
+/* prob_better(18, 20, 10, 20): somebody has counts and took the aggregate for its twin.  The
+** call of the twin, to be freed; NULL where there is none, or it takes other than these. */
+char *evalci_twin_call(const evalci_function *f, int argc, sqlite3_value **argv);
+
 /* A kind that has nothing but errors, for every arity a function does not take. */
 const evalci_kind *evalci_wrong_arity_for(const evalci_kind *kind);
 

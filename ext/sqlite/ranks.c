@@ -36,7 +36,7 @@ static const char *const *label_arguments(const evalci_function *f) {
 
 static bool read_labelled_result(evalci_call *call, sqlite3_value **argv, sqlite3_int64 *counts) {
   int y = evalci_read_result(argv[1]);
-  if (y == EVALCI_BAD_RESULT) return evalci_fail_result(call, argv[1]);
+  if (y == EVALCI_BAD_RESULT) return evalci_fail_result(call, argv[1], false);
   counts[0] = y == 1;
   counts[1] = y != EVALCI_NO_RESULT;
   return true;

@@ -82,7 +82,8 @@ bool evalci_any_null(int argc, sqlite3_value **argv);
 /* 0 or 1; EVALCI_NO_RESULT for NULL, EVALCI_BAD_RESULT for anything else. */
 enum { EVALCI_NO_RESULT = -1, EVALCI_BAD_RESULT = -2 };
 int evalci_read_result(sqlite3_value *value);
-bool evalci_fail_result(evalci_call *call, sqlite3_value *value);
+/* alone: the function's only column, so that a call can be shown. */
+bool evalci_fail_result(evalci_call *call, sqlite3_value *value, bool alone);
 
 /* A score that is not NULL: within the range of the options, or any number. */
 bool evalci_read_score(evalci_call *call, sqlite3_value *value, const ev_options *options,

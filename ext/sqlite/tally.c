@@ -70,6 +70,19 @@ static bool check_tally_options(const evalci_function *f, evalci_call *call, int
                      evalci_show(argv[1]).text);
 }
 
+/* precision_ci(8, 2), f1_ci(8, 2, 1): the same, where the scalar takes as many.  A result
+** that is none, or a level, is what is wrong. */
+static void suggest_counts(const evalci_function *f, evalci_call *call, int wrong, int argc,
+                           sqlite3_value **argv) {
+  char *twin = evalci_twin_call(f, argc, argv);
+  double x;
+  if (twin && evalci_read_number(argv[wrong], &x) && x >= 1)
+    evalci_fail(call, "%s, got %s; for counts use %s",
+                wrong < 2 ? "a result must be 0 or 1" : "level must be strictly between 0 and 1",
+                evalci_show(argv[wrong]).text, twin);
+  sqlite3_free(twin);
+}
+
 /* Most rows are integers, with no option or with a constant level: after the first of
 ** them there is nothing left to check but the results.  Rows like this one; NULL when it
 ** is another.  Without an array, which the compiler would guard at each call. */
@@ -96,7 +109,10 @@ static sqlite3_int64 *other_rows(tally *t, const evalci_function *f, evalci_call
   for (int i = 0; i < columns; i++)
     if ((y[i] = evalci_read_result(argv[i])) == EVALCI_BAD_RESULT) bad = i;
   bool checked = (t->rows > 0 && argc == columns) || check_tally_options(f, call, argc, argv, t);
-  if (!checked || (bad >= 0 && !evalci_fail_result(call, argv[bad]))) return NULL;
+  if (!checked || (bad >= 0 && !evalci_fail_result(call, argv[bad], columns == 1))) {
+    if (columns == 2) suggest_counts(f, call, bad < 0 ? argc - 1 : bad, argc, argv);
+    return NULL;
+  }
   t->columns = columns;
   if (t->rows == 0 && argc == columns + 1) {
     t->only_real = sqlite3_value_type(argv[columns]) == SQLITE_FLOAT;
