@@ -7,6 +7,7 @@
 
 #include <gsl/gsl_errno.h>
 
+#include "../stats/anytime.h"
 #include "../stats/fisher.h"
 #include "../stats/macro.h"
 #include "../stats/mcnemar.h"
@@ -141,6 +142,9 @@ static const evalci_function *const functions[] = {
     ROW(evalci_ranks_function, {"ranks", &evalci_ranks_of_labels, LEVEL}, &evalci_labelled_results),
     ROW(evalci_ranks_function, {"ranks_counts", &evalci_ranks_of_labels, LEVEL},
         &evalci_labelled_counts),
+
+    INTERVAL("anytime_ci", LEVEL_BETA, one_proportion, ev_anytime),
+    INTERVAL("anytime_paired_diff_ci", LEVEL, paired, ev_anytime_paired_diff),
 
     INTERVAL("f1_ci", LEVEL, confusion, ev_f1),
     INTERVAL("precision_ci", LEVEL, predicted_positive, ev_precision),
