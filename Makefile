@@ -6,6 +6,7 @@
 #   make coverage   the paper's claims, redone   make accuracy   against the references
 #   make report DB=evals.db OUT=report.html          a page to read and to send
 #   make import FROM=csv FILE=results.csv DB=evals.db   another tool's results
+#   make gate DB= BASELINE= CANDIDATE= [MARGIN= SURE=]   may it replace the baseline?
 #   make test-report    that page in Chromium    make test-clients   every client, for real
 #   make test-pushdown  count in PostgreSQL and DuckDB, finish in SQLite
 #   make test-promptfoo an adapter on promptfoo's own database; 1.4 GB from npm
@@ -96,8 +97,8 @@ $$sudo apt-get -qq update >/dev/null && $$sudo env DEBIAN_FRONTEND=noninteractiv
   { echo "cannot install what is missing; ask root for: apt-get install$$missing" >&2; exit 1; }
 endef
 
-.PHONY: all demo report import test test-report test-clients test-pushdown test-promptfoo fuzz stress valgrind mutate \
-        differential bench coverage accuracy install dist lint format reference clean
+.PHONY: all demo report import gate test test-report test-clients test-pushdown test-promptfoo fuzz stress \
+        valgrind mutate differential bench coverage accuracy install dist lint format reference clean
 
 all:
 	$(call need,$(BUILD_NEEDS))
@@ -183,6 +184,16 @@ import: export EVALS := $(value DB)
 import:
 	$(call need,sqlite3)
 	@sql/import.sh "$$TOOL" "$$RESULTS" "$$EVALS"
+
+gate: export EVALS := $(value DB)
+gate: export OLD := $(value BASELINE)
+gate: export NEW := $(value CANDIDATE)
+gate: export WORSE := $(value MARGIN)
+gate: export SURELY := $(value SURE)
+gate:
+	$(call need,$(DEMO_NEEDS))
+	@$(MAKE) -s --no-print-directory $(SO)
+	@sql/gate.sh "$$EVALS" "$$OLD" "$$NEW" "$$WORSE" "$$SURELY"
 
 test:
 	$(call need,$(TEST_NEEDS))

@@ -1,0 +1,36 @@
+#!/bin/sh
+# A gate for CI: sql/gate.sh evals.db BASELINE CANDIDATE [MARGIN [SURE]]
+#
+# Prints the two lines of gate.sql and ends with
+#   0  pass: the candidate is no worse than the margin, that surely
+#   1  fail: it is worse than the margin, that surely
+#   2  there are not enough questions to say
+#   3  no answer: no such database or model, or an argument that is none
+#
+# make gate DB= BASELINE= CANDIDATE= [MARGIN= SURE=] builds the extension and runs
+# this; make ends with 2 for each of 1, 2 and 3.
+home=$(cd "$(dirname "$0")/.." && pwd)
+
+refuse() { echo "gate: $1; as in sql/gate.sh evals.db old new 0.02 0.95" >&2; exit 3; }
+
+# Names may hold anything: a whole path, so that it does not read as an option, and
+# models as hexadecimal digits.
+test -f "$1" || refuse "there is no database '$1'"
+case $1 in /*) database=$1 ;; *) database=$PWD/$1 ;; esac
+text() { printf "CAST(x'%s' AS TEXT)" "$(printf %s "$1" | od -An -v -tx1 | tr -d ' \n')"; }
+number() { case $1 in '' | *[!0-9.]* | *.*.* | .) refuse "$2 must be a number, not '$1'" ;; esac; }
+
+margin=${4:-0.02} sure=${5:-0.95}
+number "$margin" MARGIN
+number "$sure" SURE
+cd "$home" || exit 3
+for model in "$2" "$3"; do
+  test -n "$model" || refuse "BASELINE and CANDIDATE must be named"
+  known=$(sqlite3 -bail -readonly "$database" "SELECT EXISTS (SELECT 1 FROM results WHERE model = $(text "$model"))") || exit 3
+  test "$known" = 1 || refuse "results has no model '$model'"
+done
+lines=$(sqlite3 -bail -readonly "$database" '.load build/evalci' '.parameter init' \
+  "INSERT INTO temp.sqlite_parameters VALUES ('@baseline', $(text "$2")), ('@candidate', $(text "$3")), ('@margin', $margin), ('@sure', $sure)" \
+  '.read sql/gate.sql') || exit 3
+printf '%s\n' "$lines"
+case $lines in pass:*) exit 0 ;; fail:*) exit 1 ;; *) exit 2 ;; esac
