@@ -4,6 +4,7 @@
 #   make test       run every test               make bench      measure its speed
 #   make install    into PREFIX                  make dist       a tarball
 #   make coverage   the paper's claims, redone   make accuracy   against the references
+#   make verdicts   what decides between models, measured
 #   make report DB=evals.db OUT=report.html          a page to read and to send
 #   make import FROM=csv FILE=results.csv DB=evals.db   another tool's results
 #   make gate DB= BASELINE= CANDIDATE= [MARGIN= SURE=]   may it replace the baseline?
@@ -98,7 +99,7 @@ $$sudo apt-get -qq update >/dev/null && $$sudo env DEBIAN_FRONTEND=noninteractiv
 endef
 
 .PHONY: all demo report import gate test test-report test-clients test-pushdown test-promptfoo fuzz stress \
-        valgrind mutate differential bench coverage accuracy install dist lint format reference clean
+        valgrind mutate differential bench coverage verdicts accuracy install dist lint format reference clean
 
 all:
 	$(call need,$(BUILD_NEEDS))
@@ -276,6 +277,11 @@ coverage:
 	$(call need,$(BENCH_NEEDS))
 	@$(MAKE) -s --no-print-directory $(SO)
 	$(PYTHON) tests/measured/coverage.py $(SO)
+
+verdicts:
+	$(call need,$(DEMO_NEEDS) python3-numpy)
+	@$(MAKE) -s --no-print-directory $(SO)
+	$(PYTHON) tests/measured/verdicts.py $(SO)
 
 reference:
 	$(call need,$(REFERENCE_NEEDS))

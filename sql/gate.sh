@@ -18,11 +18,13 @@ refuse() { echo "gate: $1; as in sql/gate.sh evals.db old new 0.02 0.95" >&2; ex
 test -f "$1" || refuse "there is no database '$1'"
 case $1 in /*) database=$1 ;; *) database=$PWD/$1 ;; esac
 text() { printf "CAST(x'%s' AS TEXT)" "$(printf %s "$1" | od -An -v -tx1 | tr -d ' \n')"; }
-number() { case $1 in '' | *[!0-9.]* | *.*.* | .) refuse "$2 must be a number, not '$1'" ;; esac; }
+number() { case $1 in *[!0-9.]* | *.*.* | .) refuse "$2, not '$1'" ;; esac; }
 
 margin=${4:-0.02} sure=${5:-0.95}
-number "$margin" MARGIN
-number "$sure" SURE
+number "$margin" "MARGIN must be a number from 0 to 1"
+number "$sure" "SURE must be a number between 0.5 and 1"
+case $margin in 0 | 0.* | .*) ;; *) refuse "MARGIN must be below 1, not '$margin'" ;; esac
+case $sure in 0.[5-9]* | .[5-9]*) ;; *) refuse "SURE must be between 0.5 and 1, not '$sure'" ;; esac
 cd "$home" || exit 3
 for model in "$2" "$3"; do
   test -n "$model" || refuse "BASELINE and CANDIDATE must be named"

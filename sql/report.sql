@@ -9,7 +9,7 @@
 -- temporary, and hide those that it has.  The transaction is for reading all of it
 -- as of one moment.
 BEGIN;
-.read "|sed '/^DROP VIEW/d; s/^CREATE VIEW/CREATE TEMP VIEW/' sql/leaderboard.sql sql/compare.sql"
+.read "|sed '/^DROP VIEW/d; s/^CREATE VIEW/CREATE TEMP VIEW/' sql/views.sql"
 .mode list
 .headers off
 .separator "" "\n"
@@ -27,12 +27,9 @@ JOIN ranked AS a ON a.model = c.model_a AND a.rank <= 30
 JOIN ranked AS b ON b.model = c.model_b AND b.rank <= 30;
 
 CREATE TEMP TABLE tasks AS
-SELECT replace(replace(replace(replace(replace(coalesce(task, ''), char(0), '�'), '&', '&amp;'), '<', '&lt;'), '>', '&gt;'), '"', '&quot;') AS name_task,
-       task, rank, name, count(a.correct) AS n, avg(a.correct) AS accuracy,
-       -- a question that was asked again is a cluster of its answers
-       CASE WHEN count(a.correct) > count(DISTINCT CASE WHEN a.correct IS NOT NULL THEN hex(item) END)
-            THEN clustered_ci(a.correct, hex(item)) ELSE bayes_ci(a.correct) END AS ci
-FROM results AS a JOIN ranked USING (model) GROUP BY task, rank;
+SELECT replace(replace(replace(replace(replace(t.task, char(0), '�'), '&', '&amp;'), '<', '&lt;'), '>', '&gt;'), '"', '&quot;') AS name_task,
+       t.task, rank, name, t.n, t.accuracy, t.ci
+FROM by_task AS t JOIN ranked USING (model);
 
 SELECT '<!DOCTYPE html>
 <html lang="en">

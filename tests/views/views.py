@@ -1,0 +1,497 @@
+#!/usr/bin/python3
+"""Every number of sql/views.sql, and the same in Datasette, in the tables of materialize.sql and in gate.sh.
+
+    views.py EXTENSION
+
+What the views should say is worked out here from the rows, in Python: what is graded, what was asked again, counts,
+means, McNemar's p, Holm's steps, ranks.  Intervals are then asked of the functions over counts, with these.
+"""
+import collections
+import functools
+import json
+import math
+import pathlib
+import random
+import re
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+import yaml
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+from checks import check, finish  # noqa: E402
+
+EXTENSION = str(pathlib.Path(sys.argv[1]).resolve().with_suffix(""))
+COLUMNS = ("model", "task", "item", "attempt", "correct", "score", "error", "score_lo", "score_hi")
+VIEWS = ("leaderboard", "by_task", "compare", "common", "passes")
+
+
+def opened(path=":memory:"):
+    db = sqlite3.connect(path)
+    db.row_factory = sqlite3.Row
+    db.enable_load_extension(True)
+    db.load_extension(EXTENSION)
+    return db
+
+
+def filled(rows, path=":memory:"):
+    db = opened(path)
+    for name in ("schema", "views"):
+        db.executescript((ROOT / f"sql/{name}.sql").read_text())
+    db.executemany(f"INSERT INTO results({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})", rows)
+    db.commit()
+    return db
+
+
+def table(db, sql, *arguments):
+    return [dict(row) for row in db.execute(sql, arguments)]
+
+
+# What the views should say
+
+
+class Expected:
+    def __init__(self, db, rows):
+        self.db = db
+        rows = [dict(zip(COLUMNS, row)) for row in rows]
+        scored = [r for r in rows if r["correct"] is None and r["score"] is not None and r["error"] is None]
+        self.graded = {r["task"] for r in scored}
+        declared = collections.defaultdict(list)
+        for r in rows:
+            if r["score_lo"] is not None:
+                declared[r["task"]].append((r["score_lo"], r["score_hi"]))
+        self.range = {t: (min(d[0] for d in ds), max(d[1] for d in ds)) for t, ds in declared.items()}
+        self.models = sorted({r["model"] for r in rows})
+        self.answers = collections.defaultdict(lambda: collections.defaultdict(list))  # model: (task, item): shares
+        self.errored = collections.Counter()
+        for r in rows:
+            share = self.share(r)
+            if share is None:
+                self.errored[r["model"], r["task"]] += 1
+            else:
+                self.answers[r["model"]][r["task"], str(r["item"])].append(share)
+
+    def share(self, r):
+        if r["task"] not in self.graded:
+            return r["correct"]
+        if r["correct"] is None and (r["score"] is None or r["error"] is not None):
+            return None
+        lo, hi = self.range.get(r["task"], (0, 1))
+        return ((r["score"] if r["score"] is not None else r["correct"]) - lo) / (hi - lo)
+
+    def over(self, function, rows, *more):
+        """An aggregate over rows; None where there are none."""
+        width = len(rows[0]) if rows else 1
+        columns = ", ".join([f"json_extract(value, '$[{i}]')" for i in range(width)] + [repr(m) for m in more])
+        text = self.db.execute(f"SELECT {function}({columns}) FROM json_each(?)", (json.dumps(rows),)).fetchone()[0]
+        return text and tuple(json.loads(text))
+
+    def interval(self, questions, tasks):
+        """(method, accuracy, interval) of shares by question."""
+        shares = [s for ss in questions.values() for s in ss]
+        graded, again = bool(tasks & self.graded), any(len(ss) > 1 for ss in questions.values())
+        if not shares:
+            return None, None, None
+        if any(not 0 <= s <= 1 for s in shares):
+            return "score out of range", None, None
+        mean = sum(shares) / len(shares)
+        sums = [(sum(ss), len(ss)) for ss in questions.values()]
+        if not graded and not again:
+            return "bayes", mean, self.over("bayes_ci", [(s,) for s in shares])
+        if not graded:
+            return "clustered by item", mean, self.over("clustered_ci_counts", sums, 0.95, "icc")
+        if not again:
+            return "mean", mean, self.over("mean_ci", [(s,) for s in shares])
+        return "mean, clustered by item", mean, self.over("clustered_mean_ci_counts", sums)
+
+    def by_task(self, model):
+        found = collections.defaultdict(dict)
+        for (task, item), shares in self.answers[model].items():
+            found[task][item] = shares
+        return found
+
+    def pair(self, a, b):
+        """A row of compare, but for what depends on other pairs."""
+        both = sorted(set(self.answers[a]) & set(self.answers[b]))
+        shares = [(self.answers[a][q], self.answers[b][q]) for q in both]
+        means = [tuple(sum(s) / len(s) for s in pair) for pair in shares]
+        row = {"model_a": a, "model_b": b, "n": len(both), **dict.fromkeys(("both", "only_a", "only_b", "neither"))}
+        if any(not 0 <= m <= 1 for pair in means for m in pair):
+            return {**row, "method": "score out of range", "p": None, "diff": None}
+        row["mean_a"], row["mean_b"] = (sum(m[i] for m in means) / len(means) for i in (0, 1))
+        row["diff"] = sum(x - y for x, y in means) / len(means)
+        if any(q[0] in self.graded for q in both) or any(len(s) > 1 for pair in shares for s in pair):
+            prob = self.db.execute("SELECT paired_mean_prob_better(json_extract(value, '$[0]'), json_extract(value, '$[1]')) FROM json_each(?)",
+                                   (json.dumps(means),)).fetchone()[0]
+            ci = self.over("paired_mean_diff_ci", means)
+            return {**row, "method": "paired means", "p": 2 * min(prob, 1 - prob), "prob_a_better": prob, "lo": ci[0], "hi": ci[1]}
+        cells = [sum(m == want for m in means) for want in ((1, 1), (1, 0), (0, 1), (0, 0))]
+        ci, prob = self.db.execute("SELECT paired_diff_ci_counts(?1, ?2, ?3, ?4), paired_prob_better_counts(?1, ?2, ?3, ?4)", cells).fetchone()
+        return {**row, **dict(zip(("both", "only_a", "only_b", "neither"), cells)), "method": "paired", "p": mcnemar(*cells[1:3]),
+                "prob_a_better": prob, "lo": json.loads(ci)[0], "hi": json.loads(ci)[1]}
+
+    @functools.cached_property
+    def pairs(self):
+        rows = [self.pair(a, b) for a in self.models for b in self.models if a < b and set(self.answers[a]) & set(self.answers[b])]
+        tested = sorted((r for r in rows if r["p"] is not None), key=lambda r: r["p"])
+        step = 0
+        for i, row in enumerate(tested):
+            step = max(step, min(1, row["p"] * (len(tested) - i)))
+            row["p_all"] = step
+            row["verdict_all"] = "not separated" if step > 0.05 else "A better" if row["diff"] > 0 else "B better"
+            row["verdict"] = "A better" if row["lo"] > 0 else "B better" if row["hi"] < 0 else "not separated"
+        return rows
+
+    def common(self):
+        able = [m for m in self.models if self.answers[m]]
+        return set.intersection(*(set(self.answers[m]) for m in able)) if able else set()
+
+
+def mcnemar(b, c):
+    """Two-sided mid-p."""
+    if b == c:
+        return 1.0
+    n, k = b + c, min(b, c)
+    return (2 * sum(math.comb(n, i) for i in range(k)) + math.comb(n, k)) / 2 ** n
+
+
+# Holding the views to it
+
+
+def near(a, b, slack=1e-9):
+    if a is None or b is None or isinstance(a, str) or isinstance(b, str):
+        return a == b
+    return abs(a - b) <= slack
+
+
+def same(what, row, **wanted):
+    for name, value in wanted.items():
+        check(f"{what}: {name} is {row[name]!r}, not {value!r}", near(row[name], value))
+
+
+def bars(what, row, point):
+    """err_lo and err_hi reach from the point to the interval, and are never negative."""
+    if row["ci"] is None:
+        check(f"{what}: no interval, no bars", row["err_lo"] is None and row["err_hi"] is None and row["lo"] is None)
+        return
+    check(f"{what}: ci, lo and hi agree", tuple(json.loads(row["ci"])) == (row["lo"], row["hi"]))
+    same(what, row, err_lo=max(0, row[point] - row["lo"]), err_hi=max(0, row["hi"] - row[point]))
+
+
+def hold_tasks(name, db, e):
+    rows = {(r["model"], r["task"]): r for r in table(db, "SELECT * FROM by_task")}
+    check(f"{name}: every model and task", set(rows) == {(m, t) for m in e.models for t in e.by_task(m)} | set(e.errored))
+    for (model, task), row in rows.items():
+        what, questions = f"{name}: {model} on {task}", e.by_task(model)[task]
+        method, mean, ci = e.interval(questions, {task})
+        shares = [s for ss in questions.values() for s in ss]
+        graded, (lo, hi) = task in e.graded, e.range.get(task, (0, 1))
+        same(what, row, n=len(shares), questions=len(questions), errored=e.errored[model, task], method=method, accuracy=mean,
+             correct=None if graded or not shares else sum(shares), lo=ci and ci[0], hi=ci and ci[1],
+             mean=mean if mean is None or not graded else lo + mean * (hi - lo), score_lo=lo if graded else None, score_hi=hi if graded else None)
+        bars(what, row, "accuracy")
+
+
+def hold_pairs(name, db, e):
+    rows = {(r["model_a"], r["model_b"]): r for r in table(db, "SELECT * FROM compare")}
+    check(f"{name}: every pair", set(rows) == {(p["model_a"], p["model_b"]) for p in e.pairs})
+    for pair in e.pairs:
+        row = rows.get((pair["model_a"], pair["model_b"]))
+        if row:
+            same(f"{name}: {pair['model_a']} against {pair['model_b']}", row, **pair)
+            bars(f"{name}: {pair['model_a']} against {pair['model_b']}", row, "diff")
+
+
+def macro_and_tasks(e, model, graded, again):
+    """(macro, its interval, the interval by task)"""
+    tasks = e.by_task(model)
+    sums = {t: (sum(map(sum, qs.values())), sum(map(len, qs.values()))) for t, qs in tasks.items()}
+    macro = sum(k / n for k, n in sums.values()) / len(sums)
+    if not graded and not again:
+        macro_ci = e.over("macro_ci_counts", list(sums.values()), 0.95, "icc")
+    else:
+        macro_ci = e.over("weighted_mean_ci", [(sum(ss) / len(ss), 1 / len(qs)) for qs in tasks.values() for ss in qs.values()])
+    task_ci = e.over("clustered_mean_ci_counts", list(sums.values())) if graded else e.over("clustered_ci_counts", list(sums.values()), 0.95, "icc")
+    return macro if len(sums) > 1 else None, macro_ci if len(sums) > 1 else None, task_ci if len(sums) > 4 else None
+
+
+def hold_board(name, db, e):
+    rows = table(db, "SELECT * FROM leaderboard")
+    check(f"{name}: every model", sorted(r["model"] for r in rows) == e.models)
+    order = [(-r["accuracy"], r["model"]) for r in rows if r["accuracy"] is not None]
+    check(f"{name}: the best first", order == sorted(order))
+    able = [r["model"] for r in rows if r["ci"] is not None]
+    wins = [(p["model_a"], p["model_b"]) if p["verdict_all"] == "A better" else (p["model_b"], p["model_a"])
+            for p in e.pairs if p.get("verdict_all", "not separated") != "not separated"]
+    for row in rows:
+        model = row["model"]
+        what, questions, tasks = f"{name}: {model}", e.answers[model], set(e.by_task(model))
+        method, mean, ci = e.interval(questions, tasks)
+        shares = [s for ss in questions.values() for s in ss]
+        same(what, row, n=len(shares), questions=len(questions), tasks=len(tasks), errored=sum(n for (m, _), n in e.errored.items() if m == model),
+             method=method, accuracy=mean, lo=ci and ci[0], hi=ci and ci[1], common=len(e.common()),
+             correct=None if tasks & e.graded or not shares else sum(shares),
+             rank_lo=1 + sum(loser == model for _, loser in wins) if model in able else None,
+             rank_hi=len(able) - sum(winner == model for winner, _ in wins) if model in able else None)
+        bars(what, row, "accuracy")
+        if mean is not None:
+            macro, macro_ci, task_ci = macro_and_tasks(e, model, bool(tasks & e.graded), any(len(ss) > 1 for ss in questions.values()))
+            same(what, row, macro=macro, macro_lo=macro_ci and macro_ci[0], macro_hi=macro_ci and macro_ci[1],
+                 task_lo=task_ci and task_ci[0], task_hi=task_ci and task_ci[1])
+    if able:
+        check(f"{name}: the chances of being best add up to 1", near(sum(r["p_best"] for r in rows if r["model"] in able), 1))
+
+
+def hold_common(name, db, e):
+    shared = e.common()
+    rows = table(db, "SELECT * FROM common")
+    able = [m for m in e.models if e.answers[m]]
+    check(f"{name}: common has every model", sorted(r["model"] for r in rows) == (able if shared else []))
+    wanted = {m: e.interval({q: e.answers[m][q] for q in shared}, {q[0] for q in shared}) for m in able}
+    board = {r["model"]: r for r in table(db, "SELECT * FROM leaderboard")}
+    for row in rows:
+        method, mean, ci = wanted[row["model"]]
+        same(f"{name}: {row['model']} on common questions", row, method=method, accuracy=mean, questions=len(shared), lo=ci and ci[0], hi=ci and ci[1],
+             rank_lo=board[row["model"]]["rank_lo"], rank_hi=board[row["model"]]["rank_hi"])
+        if mean is not None:
+            same(f"{name}: {row['model']} on common questions", row, rank=1 + sum(m is not None and m > mean + 1e-12 for _, m, _ in wanted.values()))
+        bars(f"{name}: {row['model']} on common questions", row, "accuracy")
+
+
+def hold_passes(name, db, e):
+    rows = {(r["model"], r["task"], r["k"]): r for r in table(db, "SELECT * FROM passes")}
+    wanted = set()
+    for model in e.models:
+        for task, questions in e.by_task(model).items():
+            most = max(map(len, questions.values()))
+            if task in e.graded or most < 2:
+                continue
+            for k in {1, most} | {2 ** i for i in range(1, most.bit_length()) if 2 ** i <= most}:
+                wanted.add((model, task, k))
+                counts = [(sum(ss), len(ss)) for ss in questions.values() if len(ss) >= k]
+                at = sum(1 - math.comb(n - c, k) / math.comb(n, k) for c, n in counts) / len(counts)
+                hat = sum(math.comb(c, k) / math.comb(n, k) for c, n in counts) / len(counts)
+                if (model, task, k) in rows:
+                    at_ci, hat_ci = (e.over(f"{f}_ci_counts", [(c, n, k) for c, n in counts], 0.95, "icc") for f in ("pass_at_k", "pass_hat_k"))
+                    same(f"{name}: {model} on {task}, k = {k}", rows[model, task, k], questions=len(counts), pass_at_k=at, pass_hat_k=hat,
+                         at_lo=at_ci[0], at_hi=at_ci[1], hat_lo=hat_ci[0], hat_hi=hat_ci[1])
+    check(f"{name}: every k", set(rows) == wanted)
+
+
+def hold(name, rows):
+    db = filled(rows)
+    e = Expected(db, rows)
+    for part in (hold_tasks, hold_pairs, hold_board, hold_common, hold_passes):
+        part(name, db, e)
+    return db
+
+
+# Results to hold them on
+
+
+def answers(seed, models, tasks, questions, attempts=1, graded=(), ranges={}, error=0.05, missing=0.0):
+    """Rows by chance; the tasks named in graded have scores in quarters of their range."""
+    chance = random.Random(seed)
+    rows = []
+    for t in range(tasks):
+        task, (lo, hi) = f"task {t}", ranges.get(t, (0, 1))
+        for q in range(questions):
+            hard = chance.gauss(0, 1)
+            for m in range(models):
+                if chance.random() < missing:
+                    continue
+                for attempt in range(1, 1 + (attempts if isinstance(attempts, int) else attempts[(m + q) % len(attempts)])):
+                    level = hard + chance.gauss(0, 1) + m / models
+                    key = (f"model {m}", task, q, attempt)
+                    declared = (lo, hi) if t in ranges else (None, None)
+                    if chance.random() < error:
+                        rows.append((*key, None, None, "down", *declared))
+                    elif t in graded:
+                        score = lo + (hi - lo) * min(4, max(0, round(2 + 2 * level))) / 4
+                        rows.append((*key, None, float(score), None, *declared))
+                    else:
+                        rows.append((*key, int(level > 0), None, None, None, None))
+    return rows
+
+
+def shapes():
+    hold("asked once", answers(1, 4, 6, 50))
+    hold("asked again", answers(2, 4, 2, 12, attempts=4))
+    hold("one model asked again", answers(3, 3, 5, 9, attempts=(1, 1, 3)))
+    hold("graded", answers(4, 4, 5, 10, graded=(0, 1, 2, 3, 4)))
+    hold("graded and not", answers(5, 4, 5, 10, graded=(1, 3)))
+    hold("graded and asked again", answers(6, 3, 2, 8, attempts=3, graded=(1,)))
+    hold("a range of its own", answers(7, 3, 2, 10, graded=(0, 1), ranges={1: (1, 10)}))
+    hold("different questions", answers(8, 4, 3, 45, missing=0.3))
+    hold("nothing in common", [(f"m{i}", "t", i, 1, 1, None, None, None, None) for i in range(3)])
+    hold("more than a word", answers(9, 3, 1, 130, error=0.2))
+    hold("one answer", [("m", "t", 1, 1, 1, None, None, None, None)])
+    hold("no answer", [("m", "t", 1, 1, None, None, "down", None, None), ("k", "t", 1, 1, 1, None, None, None, None)])
+    hold("all right", [(m, "t", i, 1, 1, None, None, None, None) for m in "ab" for i in range(20)])
+    hold("nothing", [])
+    lost = answers(10, 3, 2, 10, graded=(0,))
+    hold("a score out of its range", lost + [("model 1", "task 0", 99, 1, None, 7.0, None, None, None)])
+    # Scores beside a verdict, as promptfoo's, are not what counts; one score alone makes a task graded for every model.
+    beside = [(m, "t", i, 1, i % 2, 0.3, None, None, None) for m in "ab" for i in range(8)]
+    hold("a verdict with a score beside it", beside)
+    hold("one score makes a task graded", beside + [("c", "t", 0, 1, None, 0.5, None, None, None)])
+    # An error's score does not count.
+    hold("errors with scores", beside + [("a", "t", 50, 1, None, 0.7, "down", None, None)])
+
+
+def order_of_attempts():
+    """Which attempt comes first changes nothing."""
+    rows = answers(11, 5, 1, 15, attempts=4, error=0)
+    turned = [(*r[:3], 5 - r[3], *r[4:]) for r in rows]
+    one, other = (table(filled(r), "SELECT * FROM compare") for r in (rows, turned))
+    check("the order of attempts changes nothing", one == other and any(r["verdict"] != "not separated" for r in one))
+
+
+def items_as_text():
+    """One import may write 7 and another '7'."""
+    db = filled([("a", "t", 7, 1, 1, None, None, None, None), ("b", "t", "7", 1, 0, None, None, None, None)])
+    check("7 and '7' are one question", [(r["n"], r["only_a"]) for r in table(db, "SELECT * FROM compare")] == [(1, 1)])
+
+
+def families():
+    """Of equal models hardly any pair is told apart, where pairs on their own would be in nearly every eval."""
+    alone = held = 0
+    for seed in range(20):
+        chance = random.Random(seed)
+        db = filled([(f"m{m}", "t", q, 1, int(chance.random() < 0.7), None, None, None, None) for m in range(30) for q in range(40)])
+        pairs = table(db, "SELECT p, verdict_all FROM verdicts")
+        alone += any(r["p"] < 0.05 for r in pairs)
+        held += any(r["verdict_all"] != "not separated" for r in pairs)
+    check(f"30 equal models: some pair differs in {held} of 20 evals, and in {alone} on its own", held <= 3 and alone >= 17)
+
+
+def paired_by_an_index():
+    """Pairs are looked up, not searched for: that many models, or that many questions, would take minutes."""
+    plan = [r["detail"] for r in table(filled(answers(12, 2, 1, 3)), "EXPLAIN QUERY PLAN SELECT * FROM verdicts")]
+    joins = [p for p in plan if re.match(r"(SCAN|SEARCH) [ab]\b", p)]
+    check(f"pairs are looked up: {joins}", sum("AUTOMATIC" in p for p in joins) == 2 == len(joins) // 2)
+
+
+# The same numbers elsewhere
+
+
+def datasette():
+    """The canned queries, as Datasette runs them: with every parameter of a form not yet filled in, an empty text."""
+    db = filled(answers(13, 4, 6, 12, attempts=(1, 2), graded=(2,)))
+    queries = yaml.safe_load((ROOT / "sql/datasette/metadata.yaml").read_text())["databases"]["evals"]["queries"]
+    source = {"ranking": "leaderboard", "on_common": "common", "pairs": "compare", "tasks": "by_task", "attempts": "passes", "ties": "leaderboard"}
+    check("every canned query is tried", set(queries) == set(source))
+    for name, view in source.items():
+        sql = queries[name]["sql"]
+        shown = table(db, sql, *[""] * len(set(re.findall(r":(\w+)", sql))))
+        key = [c for c in ("model", "task", "model_a", "model_b", "k") if c in shown[0]]
+        rows = {tuple(r[c] for c in key): r for r in table(db, f"SELECT * FROM {view}")}
+        check(f"Datasette's {name} has every row", sorted(rows) == sorted(tuple(r[c] for c in key) for r in shown))
+        for r in shown:
+            row = rows[tuple(r[c] for c in key)]
+            for column in set(r) & set(row):
+                value = db.execute("SELECT ci_text(?)", (row[column],)).fetchone()[0] if column.endswith("ci") else row[column]
+                check(f"Datasette's {name}: {column} of {key}", near(r[column], value, 5.1e-5))
+    beaten = {r["model"]: r for r in table(db, queries["ranking"]["sql"])}
+    for r in table(db, queries["ties"]["sql"]):
+        rank = str(r["rank_lo"]) if r["rank_lo"] == r["rank_hi"] else f"{r['rank_lo']}–{r['rank_hi']}"
+        check("Datasette's ranks are ranges", str(beaten[r["model"]]["rank"]) == rank)
+        check("a tie is a rank left open", r["ties"] == r["rank_hi"] - r["rank_lo"])
+    sql = queries["tasks"]["sql"]
+    check("one model's tasks", len(table(db, sql, "model 1")) == 6 and table(db, sql, "nobody") == [])
+
+
+def materialized(folder):
+    """The tables have the views' names, columns and values, and the file no view that needs the extension."""
+    path, rows = f"{folder}/bi.db", answers(14, 4, 6, 12, attempts=(1, 2), graded=(2,))
+    db = filled(rows, path)
+    for turn in ("once", "again"):
+        views = {v: table(db, f"SELECT * FROM {v}") for v in VIEWS}
+        db.executescript((ROOT / "sql/materialize.sql").read_text())
+        plain = sqlite3.connect(path)
+        plain.row_factory = sqlite3.Row
+        names = {r["name"] for r in table(plain, "SELECT name FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'")}
+        check(f"materialized {turn}: tables alone", names == {"results"} | {f"evals_{v}" for v in VIEWS})
+        for view, wanted in views.items():
+            check(f"materialized {turn}: {view}", table(plain, f"SELECT * FROM evals_{view}") == wanted)
+            types = {r["type"] for r in table(plain, f"SELECT type FROM pragma_table_info('evals_{view}')")}
+            check(f"materialized {turn}: {view} has types", types <= {"TEXT", "INTEGER", "REAL"})
+        plain.close()
+        db.executescript((ROOT / "sql/views.sql").read_text())
+
+
+def report(folder):
+    """Every accuracy and interval of the page is the views'."""
+    path, page = f"{folder}/page.db", f"{folder}/page.html"
+    db = filled(answers(15, 4, 6, 12, attempts=(1, 2), graded=(2,)), path)
+    done = subprocess.run([str(ROOT / "sql/report.sh"), path, page], capture_output=True, text=True)
+    check(f"a report is written: {done.stderr}", done.returncode == 0)
+    values = set(re.findall(r'data-value="([^"]*)"', pathlib.Path(page).read_text())) if done.returncode == 0 else set()
+    for view, columns in (("leaderboard", ("accuracy", "ci", "task_ci")), ("compare", ("diff", "ci", "prob_a_better")), ("by_task", ("accuracy", "ci"))):
+        for row in db.execute(f"SELECT {', '.join(f'CAST({c} AS TEXT) AS {c}' for c in columns)} FROM {view}"):
+            for column in columns:
+                check(f"the report has {view}'s {column} {row[column]}", row[column] is None or row[column] in values)
+
+
+# The gate
+
+
+def gate(path, *arguments):
+    done = subprocess.run([str(ROOT / "sql/gate.sh"), path, *arguments], capture_output=True, text=True)
+    lines = done.stdout.splitlines()
+    return done.returncode, lines, json.loads(lines[1]) if len(lines) == 2 else {}, done.stderr
+
+
+def gates(folder):
+    path = f"{folder}/gate.db"
+    names = ["old 'one'", 'new "two" $(x)', "worse\\", "same", "-graded", "elsewhere"]
+    rows = []
+    for q in range(400):
+        right = [q % 5 != 0, q % 5 != 0 or q % 10 == 0, q % 2 == 0, q % 5 != 1]
+        rows += [(m, "t", q, 1, int(r), None, None, None, None) for m, r in zip(names, right)]
+        rows.append((names[4], "g", q, 1, None, 0.25 * (q % 5), None, None, None))
+        rows.append((names[0], "g", q, 1, None, 0.25 * (q % 5) - 0.25 * (q % 5 > 2), None, None, None))
+    rows.append(("elsewhere", "u", 1, 1, 1, None, None, None, None))
+    db = filled(rows, path)
+    before = pathlib.Path(path).read_bytes()
+    for base, candidate, status, result in ((0, 1, 0, "pass"), (0, 2, 1, "fail"), (1, 3, 1, "fail"), (0, 3, 2, "unsure"), (0, 4, 0, "pass"), (0, 5, 2, "unsure")):
+        code, lines, said, errors = gate(path, names[base], names[candidate])
+        check(f"gate {names[base]} {names[candidate]}: {code} {lines} {errors}", code == status and len(lines) == 2 and lines[0].startswith(result + ": "))
+        if not said:
+            continue
+        pair = table(db, "SELECT * FROM compare WHERE model_a IN (?1, ?2) AND model_b IN (?1, ?2)", names[base], names[candidate])
+        check("the gate names both", (said["baseline"], said["candidate"], said["result"]) == (names[base], names[candidate], result))
+        check("the gate's defaults", (said["margin"], said["sure"]) == (0.02, 0.95))
+        if pair:
+            sign = 1 if pair[0]["model_a"] == names[candidate] else -1
+            same("the gate and compare", {**pair[0], "questions": pair[0]["n"]}, questions=said["questions"], method=said["method"], diff=sign * said["diff"],
+                 **({"lo": said["lo"], "hi": said["hi"]} if sign > 0 else {"lo": -said["hi"], "hi": -said["lo"]}))
+        check("only an unsure gate wants more", (said["more"] is not None) == (result == "unsure" and bool(pair)))
+    same("a margin", {"pass": gate(path, names[0], names[3], "0.2", "0.9")[0]}, **{"pass": 0})
+    # Half the eval: the rest is about what more asks for.
+    for arguments, word in ((("nobody", names[0]), "no model"), ((names[0], ""), "named"), ((names[0], names[1], "much"), "MARGIN"), ((names[0], names[1], "0.02", "1.5"), "")):
+        code, lines, _, errors = gate(path, *arguments)
+        check(f"gate refuses {arguments}: {code} {errors}", code == 3 and word in errors)
+    check("no database", gate(f"{folder}/none.db", "a", "b")[0] == 3)
+    check("the gate writes nothing", pathlib.Path(path).read_bytes() == before)
+
+
+def main():
+    shapes()
+    order_of_attempts()
+    items_as_text()
+    families()
+    paired_by_an_index()
+    datasette()
+    with tempfile.TemporaryDirectory() as folder:
+        materialized(folder)
+        report(folder)
+        gates(folder)
+    finish()
+
+
+if __name__ == "__main__":
+    main()
