@@ -10,6 +10,7 @@
 #   make gate DB= BASELINE= CANDIDATE= [MARGIN= SURE=]   may it replace the baseline?
 #   make test-report    that page in Chromium    make test-clients   every client, for real
 #   make test-pushdown  count in PostgreSQL and DuckDB, finish in SQLite
+#   make test-cluster   count on three PostgreSQL servers at once; HUNDREDS=7 is 10 million rows
 #   make test-promptfoo an adapter on promptfoo's own database; 1.4 GB from npm
 #   make fuzz       for FUZZ_SECONDS             make stress     longer runs of its kin
 #   make valgrind   the tests under valgrind     make differential  against scipy
@@ -99,7 +100,8 @@ $$sudo apt-get -qq update >/dev/null && $$sudo env DEBIAN_FRONTEND=noninteractiv
 endef
 
 .PHONY: all demo report import gate test test-report test-clients test-pushdown test-promptfoo fuzz stress \
-        valgrind mutate differential bench coverage verdicts accuracy install dist lint format reference clean
+        valgrind mutate differential bench coverage verdicts accuracy test-cluster install dist lint format \
+        reference clean
 
 all:
 	$(call need,$(BUILD_NEEDS))
@@ -217,6 +219,13 @@ test-pushdown:
 	$(call need,$(PUSHDOWN_NEEDS))
 	@$(MAKE) -s --no-print-directory $(SO) $(DUCKDB)/installed
 	@$(PYTHON) tests/pushdown/run.py $(SO) $(DUCKDB)
+
+# 1.5 million rows for each hundred of tasks.
+HUNDREDS ?= 7
+test-cluster:
+	$(call need,$(DEMO_NEEDS) python3 postgresql)
+	@$(MAKE) -s --no-print-directory $(SO)
+	@$(PYTHON) tests/pushdown/cluster.py $(SO) $(HUNDREDS)
 
 $(DUCKDB)/installed:
 	@mkdir -p $(@D)

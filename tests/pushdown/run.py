@@ -116,20 +116,28 @@ class Postgres:
                 raise RuntimeError(f"{program} ended with status {done.returncode}: {said.read()}"
                                    + (log.read_text() if log.exists() else ""))
 
-    def __enter__(self):
-        # A language's collation, not C: a warehouse need not order models as SQLite does.
-        self.admin("initdb", "--auth=trust", "--username=postgres", "--no-sync", "--encoding=UTF8",
-                   "--locale=C.UTF-8", "--locale-provider=icu", "--icu-locale=en-US")
-        settings = {
+    def settings(self):
+        return {
             "listen_addresses": "", "unix_socket_directories": self.home,
             "fsync": "off", "wal_level": "minimal", "max_wal_senders": 0, "max_wal_size": "4GB",
             "shared_buffers": "256MB", "work_mem": "128MB",
             "max_parallel_workers_per_gather": 2, "parallel_setup_cost": 0, "parallel_tuple_cost": 0,
             "enable_partitionwise_aggregate": "on", "enable_partitionwise_join": "on",
         }
-        options = " ".join(f"-c {name}='{value}'" for name, value in settings.items())
+
+    def initdb(self, *options):
+        # A language's collation, not C: a warehouse need not order models as SQLite does.
+        self.admin("initdb", "--auth-local=trust", "--username=postgres", "--no-sync", "--encoding=UTF8",
+                   "--locale=C.UTF-8", "--locale-provider=icu", "--icu-locale=en-US", *options)
+
+    def start(self):
+        options = " ".join(f"-c {name}='{value}'" for name, value in self.settings().items())
+        self.admin("pg_ctl", "-w", "-l", str(self.home / "log"), "-o", options, "start")
+
+    def __enter__(self):
         try:
-            self.admin("pg_ctl", "-w", "-l", str(self.home / "log"), "-o", options, "start")
+            self.initdb()
+            self.start()
         except BaseException:
             self.__exit__()
             raise

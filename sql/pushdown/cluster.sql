@@ -1,0 +1,65 @@
+-- Counting where the rows are spread over several PostgreSQL servers: each counts its
+-- own part, by the other files here as they are, and the counts are added up.  It is
+-- exact as long as all answers to a question are on one server, which a partition by
+-- hash of task and item sees to.
+--
+-- On one more server, or on one of them in another database, name them all and set them
+-- to work at the same time:
+--
+--   CREATE EXTENSION postgres_fdw;
+--   CREATE SERVER shard_1 FOREIGN DATA WRAPPER postgres_fdw
+--     OPTIONS (host '10.0.0.1', dbname 'evals', async_capable 'true', batch_size '1000');
+--   CREATE USER MAPPING FOR CURRENT_USER SERVER shard_1 OPTIONS (user 'evals', password '...');
+--
+-- and so on.  Then, from the top of the project:
+--
+--   psql -h 10.0.0.1 -f sql/pushdown/servers.sql          and the others
+--   psql -v ON_ERROR_STOP=1 -f sql/pushdown/cluster.sql
+--   for counts in model task item pair; do
+--     psql -X --csv -v ON_ERROR_STOP=1 -c "TABLE ${counts}_counts" > ${counts}s.csv || break
+--   done
+--
+-- and finish.sql takes it from there.  A server that is down, or goes down meanwhile,
+-- is an error and no counts; never counts of the others alone.
+--
+-- It also makes the partitioned table results, for loading through it and for
+-- questions of your own:  a row inserted there goes to the server of its question.
+BEGIN;
+\set models `cat sql/pushdown/models.sql`
+\set tasks  `cat sql/pushdown/tasks.sql`
+
+-- A schema a server, with its tables; models.sql and tasks.sql read the results of the
+-- schema that they are made in, and their grouping is sent to the server.
+SELECT format('CREATE SCHEMA %I', srvname),
+       format('IMPORT FOREIGN SCHEMA public LIMIT TO (results, item_counts, pair_counts)'
+              ' FROM SERVER %I INTO %1$I', srvname),
+       format('SET LOCAL search_path = %I', srvname),
+       'CREATE VIEW model_counts AS ' || :'models',
+       'CREATE VIEW task_counts AS ' || :'tasks'
+FROM pg_foreign_server ORDER BY srvname
+\gexec
+SET LOCAL search_path = public;
+
+SELECT format('CREATE TABLE results(LIKE %I.results) PARTITION BY HASH (task, item)', min(srvname))
+FROM pg_foreign_server
+\gexec
+SELECT format('ALTER TABLE results ATTACH PARTITION %I.results FOR VALUES WITH (MODULUS %s, REMAINDER %s)',
+              srvname, count(*) OVER (), row_number() OVER (ORDER BY srvname) - 1)
+FROM pg_foreign_server
+\gexec
+
+-- What the servers' counts add up to, in the columns of the query itself.
+WITH counts(name, keys, sums) AS (
+  VALUES ('model_counts', ARRAY['model'],              ARRAY['k', 'n', 'errored', 'invalid']),
+         ('task_counts',  ARRAY['model', 'task'],      ARRAY['k', 'n']),
+         ('item_counts',  ARRAY['model', 'k', 'n'],    ARRAY['items']),
+         ('pair_counts',  ARRAY['model_a', 'model_b'], ARRAY['both', 'only_a', 'only_b', 'neither'])
+)
+SELECT format('CREATE VIEW %I AS SELECT %s, %s FROM (%s) AS servers GROUP BY %2$s', name,
+              array_to_string(keys, ', '),
+              (SELECT string_agg(format('sum(%I) AS %1$I', s), ', ') FROM unnest(sums) AS s),
+              (SELECT string_agg(format('SELECT * FROM %I.%I', srvname, name), ' UNION ALL ' ORDER BY srvname)
+               FROM pg_foreign_server))
+FROM counts
+\gexec
+COMMIT;
