@@ -18,9 +18,9 @@
 ** is taken where neither half is better, for that is rounding. */
 static const double TABLE_TOLERANCE = 1e-12, TABLE_ROUNDING = 1e-6;
 
-/* The mass beyond the table's ends, and the farthest that they are: where a tail falls
-** off so slowly, it goes on as a power does, and squares do not yet underflow. */
-static const double TABLE_CUT = 1e-300, TABLE_END = 320;
+/* The farthest that the table's ends are: where a tail falls off so slowly, it goes on as a
+** power does, and squares do not yet underflow. */
+static const double TABLE_END = 320;
 
 /* Others' weight below which the density is not smooth at a score, or at scores that
 ** are close. */
@@ -93,13 +93,13 @@ static ev_status add_mean_panels(ev_mean_table *table, double from, double to) {
 }
 
 /* An end of the table, by its logit. */
-static ev_status table_end(ev_dirichlet *d, bool upper, double *logit) {
+static ev_status table_end(ev_dirichlet *d, double cut, bool upper, double *logit) {
   ev_dirichlet_value v;
   ev_point m;
   *logit = upper ? TABLE_END : -TABLE_END;
   ev_status status = ev_dirichlet_at(d, ev_at_logit(*logit), &v);
-  if (status != EV_OK || (upper ? v.ln_above : v.ln_below) > log(TABLE_CUT)) return status;
-  status = upper ? ev_dirichlet_upper(d, TABLE_CUT, &m) : ev_dirichlet_lower(d, TABLE_CUT, &m);
+  if (status != EV_OK || (upper ? v.ln_above : v.ln_below) > log(cut)) return status;
+  status = upper ? ev_dirichlet_upper(d, cut, &m) : ev_dirichlet_lower(d, cut, &m);
   *logit = log(m.x) - log(m.y);
   return status;
 }
@@ -130,10 +130,10 @@ static ev_status add_mean_panels_to(ev_mean_table *table, double to, double end,
 
 /* Panels between the ends and the scores where the density is not smooth, which come
 ** in rising order. */
-static ev_status fill_table(ev_mean_table *table, const ev_atoms *atoms) {
+static ev_status fill_table(ev_mean_table *table, const ev_atoms *atoms, double cut) {
   double from, end = TABLE_END, weight;
-  ev_status status = table_end(&table->d, false, &from);
-  if (status == EV_OK) status = table_end(&table->d, true, &end);
+  ev_status status = table_end(&table->d, cut, false, &from);
+  if (status == EV_OK) status = table_end(&table->d, cut, true, &end);
   for (size_t i = 0, count; i < atoms->count && status == EV_OK; i += count) {
     count = close_atoms(table, atoms, i, &weight);
     if (table->d.weight - weight >= TABLE_SMOOTH) continue;
@@ -144,13 +144,13 @@ static ev_status fill_table(ev_mean_table *table, const ev_atoms *atoms) {
   return status == EV_OK ? add_mean_panels(table, from, end) : status;
 }
 
-ev_status ev_mean_table_make(const ev_atoms *atoms, ev_host host, ev_mean_table **out) {
+ev_status ev_mean_table_make(const ev_atoms *atoms, double cut, ev_host host, ev_mean_table **out) {
   ev_mean_table *table = calloc(1, sizeof *table);
   *out = table;
   if (!table) return EV_NO_MEMORY;
   for (int i = 0; i < 2 * EV_TABLE_DEGREE; i++) table->cosine[i] = cos(M_PI * i / EV_TABLE_DEGREE);
   ev_status status = ev_dirichlet_make(&table->d, atoms->list, atoms->count, EV_MERGE_MANY, host);
-  return status == EV_OK ? fill_table(table, atoms) : status;
+  return status == EV_OK ? fill_table(table, atoms, cut) : status;
 }
 
 void ev_mean_table_free(ev_mean_table *table) {

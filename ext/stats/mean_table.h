@@ -25,9 +25,9 @@ typedef struct ev_mean_table {
   ev_mean_panel panels[EV_TABLE_PANELS];
 } ev_mean_table;
 
-/* Of atoms in rising order, imagined ones and all.  Whatever the status,
-** ev_mean_table_free() must follow. */
-ev_status ev_mean_table_make(const ev_atoms *atoms, ev_host host, ev_mean_table **out);
+/* Of atoms in rising order, imagined ones and all, to where the mass beyond is `cut`, which
+** is at least 1e-300.  Whatever the status, ev_mean_table_free() must follow. */
+ev_status ev_mean_table_make(const ev_atoms *atoms, double cut, ev_host host, ev_mean_table **out);
 void ev_mean_table_free(ev_mean_table *table);
 
 /* The logarithm of a curve.  Beyond the ends it goes on as steeply as it ended. */
