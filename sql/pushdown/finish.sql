@@ -7,8 +7,11 @@
 --     '.import --csv --skip 1 tasks.csv task_counts' \
 --     '.import --csv --skip 1 items.csv item_counts' \
 --     '.import --csv --skip 1 pairs.csv pair_counts' \
---     'SELECT * FROM leaderboard' 'SELECT * FROM compare'
+--     '.import --csv --skip 1 scores.csv score_counts' \
+--     '.import --csv --skip 1 diffs.csv diff_counts' \
+--     'SELECT * FROM leaderboard' 'SELECT * FROM compare' 'SELECT * FROM scores' 'SELECT * FROM task_compare'
 --
+-- Those of queries that were not run are left out, and their views stay empty.
 -- The tables are made here and not by .import, which would give every column
 -- numeric affinity and so turn a model named 1.10 into 1.1.
 CREATE TABLE IF NOT EXISTS model_counts(
@@ -43,6 +46,20 @@ CREATE TABLE IF NOT EXISTS pair_counts(
   only_b  INTEGER NOT NULL,
   neither INTEGER NOT NULL,
   PRIMARY KEY (model_a, model_b)
+);
+CREATE TABLE IF NOT EXISTS score_counts(
+  model TEXT,
+  score REAL,
+  n     INTEGER NOT NULL CHECK (n > 0),
+  PRIMARY KEY (model, score)
+);
+CREATE TABLE IF NOT EXISTS diff_counts(
+  model_a TEXT,
+  model_b TEXT,
+  task    TEXT,
+  total   REAL NOT NULL,
+  n       INTEGER NOT NULL CHECK (n > 0),
+  PRIMARY KEY (model_a, model_b, task)
 );
 
 DROP VIEW IF EXISTS leaderboard;
@@ -106,4 +123,32 @@ SELECT model_a, model_b, n, both, only_a, only_b, neither, diff,
             WHEN ci_hi(ci) < 0 THEN 'B better'
             ELSE 'not separated' END AS verdict
 FROM paired
+ORDER BY model_a, model_b;
+
+-- The mean score of each model, of scores from 0 to 1.
+DROP VIEW IF EXISTS scores;
+CREATE VIEW scores AS
+WITH counted AS (
+  SELECT model, sum(n) AS n, sum(score * n) / sum(n) AS mean, mean_ci_counts(score, n) AS ci
+  FROM score_counts GROUP BY model
+)
+SELECT model, n, mean, ci, ci_lo(ci) AS lo, ci_hi(ci) AS hi
+FROM counted
+ORDER BY mean DESC, model;
+
+-- As compare, where the tasks are drawn from many such: questions count by cluster.
+DROP VIEW IF EXISTS task_compare;
+CREATE VIEW task_compare AS
+WITH ordered AS (
+  SELECT min(model_a, model_b) AS model_a, max(model_a, model_b) AS model_b, n,
+         CASE WHEN model_a < model_b THEN total ELSE -total END AS total
+  FROM diff_counts
+), compared AS (
+  SELECT model_a, model_b, count(*) AS tasks, sum(n) AS n, 1.0 * sum(total) / sum(n) AS diff,
+         clustered_diff_ci_counts(total, n)      AS ci,
+         clustered_prob_better_counts(total, n)  AS prob_a_better
+  FROM ordered GROUP BY model_a, model_b
+)
+SELECT model_a, model_b, tasks, n, diff, ci, ci_lo(ci) AS lo, ci_hi(ci) AS hi, prob_a_better
+FROM compared
 ORDER BY model_a, model_b;

@@ -1,8 +1,9 @@
 -- Three million answers, the same in every engine: five models, 200 tasks of
 -- 2,500 questions, every tenth question asked three times.  Integer arithmetic
--- only, and no division, whose meaning is not the same everywhere.  The names
+-- only, and no division, whose meaning is not the same everywhere; scores are eighths,
+-- which every engine adds and prints exactly.  The names
 -- are such as to trip a collation, a CSV file or a column of numeric affinity.
-INSERT INTO answers(model, task, item, attempt, correct)
+INSERT INTO answers(model, task, item, attempt, correct, score)
 WITH d(x) AS (
   VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)
 ), models(m, model) AS (
@@ -23,7 +24,8 @@ SELECT model, 'task ' || t, q, r,
        CASE WHEN (q * 13 + m * 7 + r * 5) % 97 = 0 OR (m = 1 AND t = 0) THEN NULL -- errored; all of one task
             WHEN q * 7919 % 1009 + (q * 104729 + m * 15485863 + r * 32452843) % 1013
                  < 800 + m * m % 7 * 20 + t * 37 % 301 THEN 1
-            ELSE 0 END
+            ELSE 0 END,
+       CASE WHEN (q * 17 + m * 5 + r) % 89 > 0 THEN (q * 31 + m * 17 + r * 11) % (7 + m % 3) * 0.125 END
 FROM asked;
 -- A model of which nothing is known.
 INSERT INTO answers(model, task, item, attempt, correct)

@@ -22,7 +22,7 @@ import time
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
 HERE = ROOT / "tests/pushdown"
-COUNTS = ["models", "tasks", "items", "pairs"]
+COUNTS = ["models", "tasks", "items", "pairs", "scores", "diffs"]
 PARTITIONS = 4
 TABLE = ("CREATE TABLE answers(model TEXT NOT NULL, task TEXT NOT NULL, item BIGINT NOT NULL,"
          " attempt INTEGER NOT NULL, correct INTEGER, score DOUBLE PRECISION, error TEXT)")
@@ -64,6 +64,28 @@ METHODS = {
             JOIN answers AS b ON b.model = pair.b AND b.task = a.task AND b.item = a.item""",
         f"""SELECT paired_diff_clt_ci_counts(both, only_a, only_b, neither)
             FROM pair_counts WHERE (model_a, model_b) = ({PAIR})"""),
+    "scores": (
+        """SELECT model, count(score), mean_ci(score), mean_lmt_ci(score, 0.9), mean_clt_ci(score)
+           FROM results WHERE score IS NOT NULL GROUP BY model ORDER BY model""",
+        """SELECT s.model, s.n, s.ci, mean_lmt_ci_counts(c.score, c.n, 0.9), mean_clt_ci_counts(c.score, c.n)
+           FROM scores AS s JOIN score_counts AS c USING (model) GROUP BY s.model ORDER BY s.model"""),
+    "attempts": (
+        """SELECT model, pass_at_k_ci(correct, item, 2), pass_hat_k_ci(correct, item, 3, 0.9, 'icc')
+           FROM results WHERE correct IS NOT NULL GROUP BY model ORDER BY model""",
+        """WITH again(model, k, n, items) AS (
+             SELECT model, k, n, items FROM item_counts WHERE n > 0
+             UNION ALL SELECT model, k, n, items - 1 FROM again WHERE items > 1)
+           SELECT model, pass_at_k_ci_counts(k, n, 2), pass_hat_k_ci_counts(k, n, 3, 0.9, 'icc')
+           FROM again GROUP BY model ORDER BY model"""),
+    "the same questions, by task": (
+        f"""WITH pair(a, b) AS (VALUES ({PAIR})),
+                 answers AS MATERIALIZED (SELECT model, task, item, correct, min(attempt) FROM results
+                                          WHERE correct IS NOT NULL GROUP BY model, task, item)
+            SELECT count(DISTINCT a.task), count(*), clustered_diff_ci(a.correct, b.correct, a.task),
+                   clustered_prob_better(a.correct, b.correct, a.task)
+            FROM pair JOIN answers AS a ON a.model = pair.a
+            JOIN answers AS b ON b.model = pair.b AND b.task = a.task AND b.item = a.item""",
+        f"SELECT tasks, n, ci, prob_a_better FROM task_compare WHERE (model_a, model_b) = ({PAIR})"),
 }
 
 passed = failed = 0
