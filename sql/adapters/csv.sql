@@ -49,7 +49,7 @@ UPDATE temp.import_text SET mark = (
 
 DROP TABLE IF EXISTS temp.import_parts;
 CREATE TEMP TABLE import_parts AS
-SELECT p.key AS part, p.value AS text, f.mark, p.key = json_array_length(f.parts) - 1 AS last,
+SELECT p.key AS part, p.value AS text, f.mark, lead(p.key) OVER (ORDER BY p.key) IS NULL AS last,
        length(p.value) - length(replace(p.value, char(10), '')) AS ends
 FROM (SELECT mark, '[' || replace(replace(replace(json_quote(body), '\\', char(1)), '\"', '","'), char(1), '\\') || ']' AS parts
       FROM temp.import_text) AS f, json_each(f.parts) AS p;
@@ -79,8 +79,9 @@ SELECT row_number() OVER (ORDER BY line) - 1 AS record, line, fields
 FROM (SELECT 1 + r.key + coalesce(sum(length(r.value) - length(replace(r.value, char(29), ''))) OVER
                                   (ORDER BY r.key ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS line,
              trim(r.value, ' ' || f.mark) = '' AS blank,
-             '[' || replace(replace(replace(json_quote(r.value), '\\', char(1)), trim(json_quote(f.mark), '"'), '","'), char(1), '\\') || ']' AS fields
-      FROM (SELECT mark, '[' || replace(replace(replace(json_quote(body), '\\', char(1)), '\n', '","'), char(1), '\\') || ']' AS records
+             '[' || replace(replace(replace(replace(replace(replace(json_quote(r.value), '\\', char(1)), f.quoted, '","'),
+                                                    '\u001c', f.quoted), '\u001d', '\n'), '\u001e', '\"'), char(1), '\\') || ']' AS fields
+      FROM (SELECT mark, trim(json_quote(mark), '"') AS quoted, '[' || replace(replace(replace(json_quote(body), '\\', char(1)), '\n', '","'), char(1), '\\') || ']' AS records
             FROM temp.import_text) AS f, json_each(f.records) AS r)
 WHERE NOT blank;
 DROP TABLE IF EXISTS temp.import_columns;
@@ -101,22 +102,20 @@ WHERE json_array_length(fields) <> (SELECT count(*) FROM temp.import_columns) AN
 ORDER BY line;
 
 WITH columns AS MATERIALIZED (
-  SELECT max(place) FILTER (WHERE name = 'model') AS model, max(place) FILTER (WHERE name = 'task') AS task,
-         max(place) FILTER (WHERE name = 'item') AS item, max(place) FILTER (WHERE name = 'attempt') AS attempt,
-         max(place) FILTER (WHERE name = 'correct') AS correct, max(place) FILTER (WHERE name = 'score') AS score,
-         max(place) FILTER (WHERE name = 'error') AS error
+  SELECT max('$[' || place || ']') FILTER (WHERE name = 'model') AS model,
+         max('$[' || place || ']') FILTER (WHERE name = 'task') AS task,
+         max('$[' || place || ']') FILTER (WHERE name = 'item') AS item,
+         max('$[' || place || ']') FILTER (WHERE name = 'attempt') AS attempt,
+         max('$[' || place || ']') FILTER (WHERE name = 'correct') AS correct,
+         max('$[' || place || ']') FILTER (WHERE name = 'score') AS score,
+         max('$[' || place || ']') FILTER (WHERE name = 'error') AS error
   FROM temp.import_columns
-), fields AS (
-  SELECT line, f.key AS place, trim(replace(replace(replace(f.value, char(28), t.mark), char(29), char(10)), char(30), '"')) AS value
-  FROM temp.import_records, temp.import_text AS t, json_each(fields) AS f
-  WHERE record > 0 AND NOT EXISTS (SELECT 1 FROM temp.import_refused)
-), rows AS (
-  SELECT line,
-         max(value) FILTER (WHERE place = c.model) AS model, max(value) FILTER (WHERE place = c.task) AS task,
-         max(value) FILTER (WHERE place = c.item) AS item, max(value) FILTER (WHERE place = c.attempt) AS attempt,
-         max(value) FILTER (WHERE place = c.correct) AS correct, max(value) FILTER (WHERE place = c.score) AS score,
-         max(value) FILTER (WHERE place = c.error) AS error
-  FROM fields, columns AS c GROUP BY line
+), rows AS MATERIALIZED (
+  SELECT r.line, trim(json_extract(r.fields, c.model)) AS model, trim(json_extract(r.fields, c.task)) AS task,
+         trim(json_extract(r.fields, c.item)) AS item, trim(json_extract(r.fields, c.attempt)) AS attempt,
+         trim(json_extract(r.fields, c.correct)) AS correct, trim(json_extract(r.fields, c.score)) AS score,
+         trim(json_extract(r.fields, c.error)) AS error
+  FROM temp.import_records AS r, columns AS c WHERE r.record > 0 AND NOT EXISTS (SELECT 1 FROM temp.import_refused)
 ), words(word, value) AS (
   VALUES ('true', 1), ('yes', 1), ('c', 1), ('correct', 1), ('pass', 1), ('passed', 1),
          ('false', 0), ('no', 0), ('i', 0), ('incorrect', 0), ('fail', 0), ('failed', 0),

@@ -12,7 +12,7 @@ DROP TABLE IF EXISTS temp.import_files;
 DROP TABLE IF EXISTS temp.import_answers;
 DROP TABLE IF EXISTS temp.import_refused;
 DROP TABLE IF EXISTS temp.import_range;
-CREATE TEMP TABLE import_files(path TEXT, model TEXT, task TEXT, metric TEXT, created TEXT, body TEXT, note TEXT);
+CREATE TEMP TABLE import_files(path TEXT, model TEXT, task TEXT, metric TEXT, created TEXT, note TEXT, body TEXT);
 CREATE TEMP TABLE import_answers(path TEXT, place TEXT, created TEXT, model TEXT, task TEXT, item, attempt,
                                  correct INTEGER, score REAL, error TEXT);
 CREATE TEMP TABLE import_refused(path TEXT, reason TEXT);

@@ -7,9 +7,11 @@ Each adapter runs on a small database or on files of its tool's shape, kept in
 tests/views/adapters or written here; expected rows and counts were read off those by
 eye.  What the views make of such rows is tested in adapters.py.
 """
+import csv as writer
 import json
 import os
 import pathlib
+import random
 import subprocess
 import sys
 
@@ -451,6 +453,16 @@ def csv(t):
     db = t.path("back.db")
     make(t, "csv", table(t, "back.csv", 'model,item,correct\na\\nb,"c\\",1\na\\nb,"d\\""e",0\n'), db)
     t.check("csv: backslashes are themselves", t.rows(db, "SELECT model, item, correct FROM results ORDER BY item"), [("a\\nb", "c\\", 1), ("a\\nb", 'd\\"e', 0)])
+
+    # Python's writer of CSV is the judge of what a field is, whatever is in it.
+    chance = random.Random(12)
+    items = ["".join(chance.choice('ab,;"\n\t \'\\/éu001c🙂{[$%') for _ in range(chance.randrange(12))) + f"#{i}" for i in range(500)]
+    for quoting in (writer.QUOTE_MINIMAL, writer.QUOTE_ALL, writer.QUOTE_NONNUMERIC):
+        file, db = pathlib.Path(t.path("odd.csv")), t.path("odd.db")
+        with open(file, "w", newline="") as out:
+            writer.writer(out, quoting=quoting).writerows([["model", "item", "correct"], *(["m", item, i % 2] for i, item in enumerate(items))])
+        make(t, "csv", file, db)
+        t.check(f"csv: fields that Python wrote, {quoting}", sorted(t.rows(db, "SELECT item, correct FROM results")), sorted((item.strip(" "), i % 2) for i, item in enumerate(items)))
 
     # Verdict and score; numbers; the range; the same file again, and another after it.
     db = t.path("scores.db")
