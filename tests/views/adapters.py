@@ -57,14 +57,8 @@ class Suite:
         sys.exit(self.failed > 0)
 
 
-RESULTS = "SELECT model, task, item, attempt, correct, score, error FROM results ORDER BY model, task, item, attempt"
 BOARD = "SELECT model, n, correct, errored FROM leaderboard"
 PAIRS = "SELECT model_a, model_b, n, both, only_a, only_b, neither, verdict FROM compare"
-UNIQUE = "SELECT count(*) - count(DISTINCT json_array(model, task, item, attempt)) FROM results"
-# Every row of a view must be one that the canonical table takes.
-FITS = ("CREATE TEMP TABLE seen AS SELECT * FROM results; DROP VIEW IF EXISTS results;",
-        ".read sql/schema.sql",
-        "INSERT INTO results SELECT model, task, item, attempt, correct, score, error FROM temp.seen;")
 
 
 def over(t, name, database, board, pairs):

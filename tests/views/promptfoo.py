@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 from adapters import FILES, ROOT, Suite
-from imports import COUNTS, FITS, RESULTS, UNIQUE, make
+from importing import COUNTS, FITS, RESULTS, UNIQUE, make
 
 
 def evaluate(installation, home, config, *options):
@@ -65,7 +65,7 @@ def main():
     runs = t.rows(db, "SELECT task, repeat, latest FROM promptfoo_runs ORDER BY created_at")
     t.check("runs", runs, [("repeated", 2, 1), ("twins", 1, 0), ("twins", 1, 1), ("equal", 1, 1), ("equal, twice", 2, 1)])
     copy = t.path("copy.db")
-    status, printed, errors = make(t, "promptfoo", home / "promptfoo.db", copy)
+    status, printed, errors = make("promptfoo", home / "promptfoo.db", copy)
     t.check("make import, of the database where it lies", (status, errors, printed.count("there is a later run of twins")), (0, "", 1))
     t.check("make import gives what the views show", t.rows(copy, COUNTS), t.rows(db, COUNTS))
     t.check("fits the canonical table", t.rows(db, "SELECT count(*) FROM results", *FITS), [(6 + 12 + 4 + 40,)])
