@@ -13,7 +13,6 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-FILES = "tests/views/adapters"
 
 
 class Suite:

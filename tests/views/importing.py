@@ -6,6 +6,7 @@ import subprocess
 
 from adapters import ROOT
 
+FILES = "tests/views/adapters"
 RESULTS = "SELECT model, task, item, attempt, correct, score, error FROM results ORDER BY model, task, item, attempt"
 # Of a model and task: answers known, right ones, the sum of scores, and those not known.
 COUNTS = ("SELECT model, task, count(*) FILTER (WHERE error IS NULL), sum(correct), round(sum(score), 6), count(error) "

@@ -12,8 +12,8 @@ import pathlib
 import subprocess
 import sys
 
-from adapters import FILES, ROOT, Suite
-from importing import COUNTS, FITS, RESULTS, UNIQUE, folder_of, importing, leaves_settings, make, pasted, refuses
+from adapters import ROOT, Suite
+from importing import COUNTS, FILES, FITS, RESULTS, UNIQUE, folder_of, importing, leaves_settings, make, pasted, refuses
 
 
 def views(t, tool, best):

@@ -12,8 +12,8 @@ import shutil
 import subprocess
 import sys
 
-from adapters import FILES, ROOT, Suite
-from importing import COUNTS, FITS, RESULTS, UNIQUE, make
+from adapters import ROOT, Suite
+from importing import COUNTS, FILES, FITS, RESULTS, UNIQUE, make
 
 
 def evaluate(installation, home, config, *options):

@@ -14,8 +14,8 @@ import random
 import subprocess
 import sys
 
-from adapters import FILES, ROOT, Suite
-from importing import RESULTS, folder_of, importing, leaves_settings, make, pasted, refuses, table
+from adapters import ROOT, Suite
+from importing import FILES, RESULTS, folder_of, importing, leaves_settings, make, pasted, refuses, table
 
 
 def csv(t):
