@@ -13,8 +13,11 @@
 #include <assert.h>
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "beta.h"
+#include "lanes.h"
+#include "legendre.h"
 #include "marginal.h"
 #include "normal.h"
 
@@ -114,17 +117,23 @@ static ev_status antisymmetric(const double *c, const ev_options *options, ev_mo
   return status;
 }
 
-/* The derivatives of ln of the density of a share: the second with its sign changed. */
+/* The derivative of ln of the density of a share. */
 static double share_slope(const ev_beta *d, ev_point x) {
   return (d->a - 1) / x.x - (d->b - 1) / x.y;
 }
 
-static double share_curvature(const ev_beta *d, ev_point x) {
-  return (d->a - 1) / (x.x * x.x) + (d->b - 1) / (x.y * x.y);
-}
-
 static double beta_variance(const ev_beta *d) {
   return d->mean * d->comean / (d->a + d->b + 1);
+}
+
+/* ln of x^(a - less) y^(b - less), over that at the mean: from the side that keeps its
+** digits, and nothing of a power of 0. */
+static double ln_powers(const ev_beta *d, ev_point x, double less) {
+  double dx = x.x <= x.y ? x.x - d->mean : d->comean - x.y;
+  double u = dx / d->mean, v = -dx / d->comean, ln = 0;
+  if (d->a > less) ln += (d->a - less) * (fabs(u) < 0.5 ? log1p(u) : log(x.x / d->mean));
+  if (d->b > less) ln += (d->b - less) * (fabs(v) < 0.5 ? log1p(v) : log(x.y / d->comean));
+  return ln;
 }
 
 /*
@@ -299,16 +308,18 @@ ev_status ev_prob_better(const double *c, const ev_options *options, double *p) 
 **
 ** Each theta is measured from the end of [0,1] it is nearer to, so that small
 ** error rates keep their digits: the difference is then, up to sign and a
-** constant, x - u or x + u, with x and u the distances.  Both that and the
-** position along the line on which it is constant are mapped to the whole real
-** axis, where the densities fall off exponentially.
+** constant, x - u or x + u, with x and u the distances.  The line on which that is
+** constant is told by the share of it that lies before; along it the density is a
+** product of four powers, of the distances of x and u from 0 and from 1, and
+** log-concave.  Told by how far they are from their peak, powers of any size lose no
+** digits.
 */
 typedef struct diff_line {
   ev_beta x, u;  /* the distances' distributions */
   bool sum;      /* x + u - 1 is sought, not x - u */
   double at;     /* its value */
   double length; /* of the line */
-  double ln_residual;
+  double peak;   /* logit of the share at the last line's peak */
 } diff_line;
 
 /* x and u where a line is divided: share.x of it lies before, share.y behind.  Each
@@ -335,61 +346,157 @@ static diff_pair diff_pair_at(const diff_line *l, ev_point share) {
   return p;
 }
 
-static double ln_along_diff_line(double s, void *context) {
-  const diff_line *l = context;
-  ev_point t = ev_at_logit(s);
-  diff_pair p = diff_pair_at(l, t);
-  return ev_beta_ln_logit_density(&l->x, p.x) + ev_beta_ln_logit_density(&l->u, p.u) +
-         log(l->length * t.x * t.y / (p.x.x * p.x.y) / (p.u.x * p.u.y));
+/* The product of (1 + by v)^power over the lanes, which are x.x, x.y, u.x and u.y. */
+typedef struct diff_powers {
+  ev_lanes power, by;
+} diff_powers;
+
+/* About the pair p, v being a way along the line. */
+static void set_diff_powers(const diff_line *l, const diff_pair *p, diff_powers *f) {
+  double u = l->sum ? -l->length : l->length;
+  f->power = (ev_lanes){l->x.a - 1, l->x.b - 1, l->u.a - 1, l->u.b - 1};
+  f->by = (ev_lanes){l->length / p->x.x, -l->length / p->x.y, u / p->u.x, -u / p->u.y};
+  /* At an end of the line only such can be as large as they like. */
+  for (int i = 0; i < EV_LANES; i++)
+    if (f->power[i] == 0) f->by[i] = 0;
 }
 
-static double slope_along_diff_line(double s, void *context) {
-  const diff_line *l = context;
-  ev_point t = ev_at_logit(s);
-  diff_pair p = diff_pair_at(l, t);
-  double other = share_slope(&l->u, p.u);
-  return share_slope(&l->x, p.x) + (l->sum ? -other : other);
+/* ln of the product, v being a way of its own for each. */
+EV_WIDE static double ln_diff_powers(const ev_lanes *power, const ev_lanes *v) {
+  ev_lanes ln = *v;
+  ev_log1p(&ln, 1);
+  ln *= *power;
+  return ev_sum(&ln);
+}
+
+/* The slope of ln of the product at v = 0, and its curvature with the sign changed. */
+static double diff_slope(const diff_powers *f) {
+  ev_lanes each = f->power * f->by;
+  return ev_sum(&each);
+}
+
+static double diff_curvature(const diff_powers *f) {
+  ev_lanes each = f->power * f->by * f->by;
+  return ev_sum(&each);
+}
+
+/* The powers at a line's peak, or next to it, or beside the end of the line that it is
+** at; the logit of its share there is left in l->peak.  The slope falls along the line:
+** Newton's method on its logit, or bisection where that leads out.  Anything within a
+** hundredth of a standard deviation will do. */
+static const double DIFF_ENDS = 30;
+enum { DIFF_PEAK_STEPS = 100 };
+
+static void diff_powers_at_peak(diff_line *l, diff_pair *p, diff_powers *f) {
+  double least = -DIFF_ENDS, most = DIFF_ENDS;
+  for (int i = 0; i < DIFF_PEAK_STEPS; i++) {
+    ev_point share = ev_at_logit(l->peak);
+    double by_logit = share.x * share.y;
+    *p = diff_pair_at(l, share);
+    set_diff_powers(l, p, f);
+    double slope = diff_slope(f) * by_logit, curvature = diff_curvature(f) * by_logit * by_logit;
+    double bend = curvature - slope * (share.y - share.x);
+    if (slope > 0)
+      least = l->peak;
+    else
+      most = l->peak;
+    if (slope * slope <= 1e-4 * curvature || most - least < 1e-9) return;
+    double next = l->peak + slope / bend;
+    bool inside = bend > 0 && next > least && next < most;
+    l->peak = inside ? next : (least + most) / 2;
+  }
+}
+
+/* Up to this degree of all powers together the product is integrated exactly over all of
+** the line. */
+static const double DIFF_EXACT_DEGREE = 4 * EV_LEGENDRE_HALF - 1;
+
+/* How far from the peak, at most `most`, which is the end of the line, the product has
+** become negligible: anything from e^-36 to e^-58 of the peak will do.  Were ln of it a
+** parabola, the first try would; else Newton's method on ln of what is left of the line,
+** where a power that ends there is a straight line, or bisection. */
+static double diff_reach(const diff_powers *f, double side, double most) {
+  double down = fmax(0, -side * diff_slope(f)), curvature = diff_curvature(f);
+  double reach = 84 / (down + sqrt(down * down + 84 * curvature)), near = 0, far = most;
+  if (ev_sum(&f->power) <= DIFF_EXACT_DEGREE) return most;
+  if (reach >= most) reach = 0.9 * most;
+  for (int i = 0; i < DIFF_PEAK_STEPS; i++) {
+    ev_lanes v = side * reach * f->by, falls = f->power * f->by / (1 + v);
+    double drop = -ln_diff_powers(&f->power, &v), left = most - reach;
+    if (drop > INNER_LN_DROP && drop < 58) return reach;
+    if (drop <= INNER_LN_DROP)
+      near = reach;
+    else
+      far = reach;
+    if (most - near < 1e-6 * most) return most;
+    double rate = fmax(0.5, -side * ev_sum(&falls) * left);
+    reach = most - left * exp((drop - 44) / rate);
+    if (!(reach > near && reach < far)) reach = far < most ? (near + far) / 2 : most - left / 1e3;
+  }
+  return most;
+}
+
+/* The integral of the product from v = from to v = to. */
+EV_WIDE static double diff_integral(const diff_powers *f, double from, double to) {
+  ev_lanes sum = {0};
+  double mid = (from + to) / 2, half = (to - from) / 2;
+  for (int i = 0; i < EV_LEGENDRE_HALF; i += EV_LANES) {
+    ev_lanes weight, node, ln[2] = {{0}};
+    memcpy(&node, ev_legendre_nodes + i, sizeof node);
+    memcpy(&weight, ev_legendre_weights + i, sizeof weight);
+    for (int j = 0; j < EV_LANES; j++) {
+      ev_lanes part[] = {(mid - half * node) * f->by[j], (mid + half * node) * f->by[j]};
+      ev_log1p(part, 2);
+      ln[0] += f->power[j] * part[0];
+      ln[1] += f->power[j] * part[1];
+    }
+    ev_exp(ln, 2);
+    sum += weight * (ln[0] + ln[1]);
+  }
+  return ev_sum(&sum) * half;
 }
 
 static double diff_at(double z) {
   return tanh(z / 2);
 }
 
+/* Up to a constant. */
 static double ln_diff_density(double z, void *context) {
   diff_line *l = context;
+  diff_pair p;
+  diff_powers f;
   l->at = diff_at(z);
   /* 1 - |at|, which has no digits left where |at| rounds to 1; nearer to 0 the last
   ** digits of the bounds rest on the difference. */
   l->length = fabs(z) < 30 ? 1 - fabs(l->at) : 2 / (1 + exp(fabs(z)));
-  double peak = falling_zero(slope_along_diff_line, l, -60, 60, 1e-12);
-  ev_point t = ev_at_logit(peak);
-  diff_pair p = diff_pair_at(l, t);
-  double by_logit = t.x * t.y, dx = l->length * by_logit;
-  double bend =
-      (share_curvature(&l->x, p.x) + share_curvature(&l->u, p.u)) * dx * dx + 2 * by_logit;
-  return inner_integral(ln_along_diff_line, l, peak, inner_step(bend, SQUARED_EXPONENTIAL_STEP),
-                        &l->ln_residual) +
-         log(l->length * (1 + fabs(l->at)) / 2);
+  diff_powers_at_peak(l, &p, &f);
+  ev_point share = ev_at_logit(l->peak);
+  double before = diff_reach(&f, -1, share.x), behind = diff_reach(&f, 1, share.y);
+  return ln_powers(&l->x, p.x, 1) + ln_powers(&l->u, p.u, 1) +
+         log(diff_integral(&f, -before, behind) * l->length * l->length * (1 + fabs(l->at)));
 }
+
+/* The line changes ends at a difference of 0, and where there are so few counts that the
+** thetas may both be there, the density has a corner. */
+static const double DIFF_CORNER_COUNTS = 60;
 
 static ev_status diff_ordered(const double *c, const ev_options *options, ev_interval *ci) {
   ev_beta a = uniform_posterior(c), b = uniform_posterior(c + 2);
   bool a_high = a.mean > 0.5, b_high = b.mean > 0.5;
   diff_line l = {.x = a_high ? ev_beta_make(a.b, a.a) : a,
                  .u = b_high ? ev_beta_make(b.b, b.a) : b,
-                 .sum = a_high != b_high,
-                 .ln_residual = -HUGE_VAL};
+                 .sum = a_high != b_high};
   double start = l.sum ? l.x.mean + l.u.mean - 1 : l.x.mean - l.u.mean;
   double sd = 2 * sqrt(beta_variance(&l.x) + beta_variance(&l.u)) / (1 - start * start);
-  /* The corner is at 0, where the line changes ends. */
   ev_search search = {.ln_density = ln_diff_density,
                       .context = &l,
                       .start = 2 * atanh(start),
                       .width = fmin(3, 6 * sd),
-                      .has_corner = true,
+                      .has_corner = fmin(a.a + b.a, a.b + b.b) < DIFF_CORNER_COUNTS,
                       .corner = 0};
   ev_interval z;
-  ev_status status = outer_interval(&search, options, &l.ln_residual, &z);
+  double residual = -HUGE_VAL;
+  ev_status status = outer_interval(&search, options, &residual, &z);
   if (status != EV_OK) return status;
   double lo = diff_at(z.lo), hi = diff_at(z.hi);
   /* 1 - A' - B' = -(A' + B' - 1), and so on: a high A turns the sign. */
@@ -403,39 +510,142 @@ ev_status ev_diff(const double *counts, const ev_options *options, ev_interval *
 
 /*
 ** The odds ratio, whose logarithm is the difference of the logits
+**
+** Its density is an integral over the logit t of A, that of B being t less the difference,
+** by the trapezoid rule outward from the peak.  v beyond the peak, the density of a logit
+** is e^(a v) (1 + x (e^v - 1))^-(a+b) of what it is there, or the same with b, y and -v.
 */
+
+/* Room on either side for 144 logits in steps of 0.225: between two posteriors that are so
+** far apart that both have their tails there the integrand may be flat, and at a level of
+** 1 - 1e-15 they are up to 65 apart. */
+enum { ODDS_GROUPS = 160, ODDS_PEAK_STEPS = 100 };
+
+/* The lattice: e^v - 1 at whole steps v in lanes, and e^-v - 1. */
+typedef struct odds_lattice {
+  double step;
+  int filled;
+  ev_lanes up[ODDS_GROUPS], down[ODDS_GROUPS];
+} odds_lattice;
+
 typedef struct odds_shift {
   ev_beta a, b;
   double by;
+  double peak; /* of the last line */
   double ln_residual;
+  odds_lattice lattice;
 } odds_shift;
 
-static double ln_shifted(double t, void *context) {
-  const odds_shift *s = context;
-  return ev_beta_ln_logit_density(&s->a, ev_at_logit(t)) +
-         ev_beta_ln_logit_density(&s->b, ev_at_logit(t - s->by));
+/* e^(rate v) prod (1 + share (e^v - 1))^-power, or e^-v where `mirrored`. */
+typedef struct odds_powers {
+  double rate, share[2], power[2];
+  bool mirrored[2];
+} odds_powers;
+
+static odds_powers odds_powers_at(const odds_shift *s, ev_point x, ev_point u) {
+  odds_powers f = {.rate = 0};
+  for (int i = 0; i < 2; i++) {
+    const ev_beta *d = i == 0 ? &s->a : &s->b;
+    ev_point at = i == 0 ? x : u;
+    f.mirrored[i] = at.x > at.y;
+    f.share[i] = fmin(at.x, at.y);
+    f.power[i] = d->a + d->b;
+    f.rate += f.mirrored[i] ? -d->b : d->a;
+  }
+  return f;
 }
 
-static double shifted_slope(double t, void *context) {
-  const odds_shift *s = context;
-  return logit_slope(&s->a, ev_at_logit(t)) + logit_slope(&s->b, ev_at_logit(t - s->by));
+static void lay_odds_lattice(odds_lattice *l, double step) {
+  l->step = step;
+  l->filled = 0;
 }
 
+static void fill_odds_lattice(odds_lattice *l, int groups) {
+  for (; l->filled < groups; l->filled++)
+    for (int j = 0; j < EV_LANES; j++) {
+      double v = (EV_LANES * l->filled + j + 1) * l->step;
+      l->up[l->filled][j] = expm1(v);
+      l->down[l->filled][j] = expm1(-v);
+    }
+}
+
+/* Adds the terms of groups g and g + 1 above the peak, or below it; gives ln of the
+** outermost. */
+EV_WIDE static double odds_terms(const odds_powers *f, const odds_lattice *l, int g, bool above,
+                                 double *sum) {
+  double rate = above ? f->rate * l->step : -f->rate * l->step;
+  ev_lanes v = (ev_lanes){1, 2, 3, 4} + EV_LANES * g, ln[] = {rate * v, rate * (v + EV_LANES)};
+  for (int i = 0; i < 2; i++) {
+    const ev_lanes *by = (f->mirrored[i] != above ? l->up : l->down) + g;
+    ev_lanes part[] = {f->share[i] * by[0], f->share[i] * by[1]};
+    ev_log1p(part, 2);
+    ln[0] -= f->power[i] * part[0];
+    ln[1] -= f->power[i] * part[1];
+  }
+  double last = ln[1][EV_LANES - 1];
+  ev_exp(ln, 2);
+  ln[0] += ln[1];
+  *sum += ev_sum(&ln[0]);
+  return last;
+}
+
+/* ln of the largest term that the lattice's ends cut off, or -HUGE_VAL. */
+static double odds_sum(const odds_powers *f, odds_lattice *l, double *sum) {
+  double truncated = -HUGE_VAL;
+  for (int side = 0; side < 2; side++) {
+    double last = 0;
+    for (int g = 0; g < ODDS_GROUPS && last > -INNER_LN_DROP; g += 2) {
+      fill_odds_lattice(l, g + 2);
+      last = odds_terms(f, l, g, side == 0, sum);
+    }
+    if (last > -INNER_LN_DROP) truncated = fmax(truncated, last);
+  }
+  return truncated;
+}
+
+/* The peak, to a hundredth of a standard deviation, is left in s->peak; the slope falls
+** along the line: Newton's method, or bisection where that leads out. */
+static double odds_bend_at_peak(odds_shift *s, ev_point *x, ev_point *u) {
+  double least = fmin(log(s->a.a / s->a.b), log(s->b.a / s->b.b) + s->by) - 1e-6;
+  double most = fmax(log(s->a.a / s->a.b), log(s->b.a / s->b.b) + s->by) + 1e-6, bend = NAN;
+  s->peak = fmax(least, fmin(most, s->peak));
+  for (int i = 0; i < ODDS_PEAK_STEPS; i++) {
+    *x = ev_at_logit(s->peak);
+    *u = ev_at_logit(s->peak - s->by);
+    double slope = logit_slope(&s->a, *x) + logit_slope(&s->b, *u);
+    bend = logit_curvature(&s->a, *x) + logit_curvature(&s->b, *u);
+    if (slope * slope <= 1e-4 * bend || most - least < 1e-12) break;
+    if (slope > 0)
+      least = s->peak;
+    else
+      most = s->peak;
+    double next = s->peak + slope / bend;
+    s->peak = next > least && next < most ? next : (least + most) / 2;
+  }
+  return bend;
+}
+
+/* Up to a constant.  The lattice is laid anew where a line wants steps half as long again,
+** or shorter. */
 static double ln_odds_ratio_density(double by, void *context) {
   odds_shift *s = context;
+  ev_point x, u;
   s->by = by;
-  double centre_a = log(s->a.a / s->a.b), centre_b = log(s->b.a / s->b.b) + by;
-  double peak = falling_zero(shifted_slope, s, fmin(centre_a, centre_b), fmax(centre_a, centre_b),
-                             1e-9 * (1 + fabs(centre_a)));
-  double bend =
-      logit_curvature(&s->a, ev_at_logit(peak)) + logit_curvature(&s->b, ev_at_logit(peak - by));
-  return inner_integral(ln_shifted, s, peak, inner_step(bend, ONE_EXPONENTIAL_STEP),
-                        &s->ln_residual);
+  double bend = odds_bend_at_peak(s, &x, &u), sum = 1;
+  double step = fmin(ONE_EXPONENTIAL_STEP, 0.65 / sqrt(bend));
+  if (step > 1.5 * s->lattice.step || step < s->lattice.step)
+    lay_odds_lattice(&s->lattice, 0.9 * step);
+  odds_powers f = odds_powers_at(s, x, u);
+  double truncated = odds_sum(&f, &s->lattice, &sum);
+  double ln = ln_powers(&s->a, x, 0) + ln_powers(&s->b, u, 0);
+  s->ln_residual = fmax(s->ln_residual, ln + truncated);
+  return ln + log(sum * s->lattice.step);
 }
 
 static ev_status ln_odds_ratio_ordered(const double *c, const ev_options *options,
                                        ev_interval *ci) {
-  odds_shift s = {uniform_posterior(c), uniform_posterior(c + 2), 0, -HUGE_VAL};
+  odds_shift s = {
+      .a = uniform_posterior(c), .b = uniform_posterior(c + 2), .ln_residual = -HUGE_VAL};
   double variance = 1 / s.a.a + 1 / s.a.b + 1 / s.b.a + 1 / s.b.b;
   ev_search search = {.ln_density = ln_odds_ratio_density,
                       .context = &s,
