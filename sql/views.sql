@@ -50,7 +50,6 @@ FROM named GROUP BY 1;
 --   graded       of its task, from kinds
 --   again        1 if some question has more than one known answer.  Then the bits
 --                say nothing
---   invalid      a result that is neither 0 nor 1, for tallies to refuse
 DROP VIEW IF EXISTS words;
 CREATE VIEW words AS
 WITH numbered AS (
@@ -61,9 +60,9 @@ WITH numbered AS (
 ), summed AS (
   SELECT model, task, question / 40 AS word, count(*) AS asked, sum(known) AS n, sum(correct) AS correct,
          sum(known << question % 40) AS known_bits,
-         sum(coalesce(correct, 0) << question % 40) AS right_bits,
-         max(CASE WHEN correct NOT IN (0, 1, '0', '1') THEN correct END) AS invalid
+         sum(coalesce(correct, 0) << question % 40) AS right_bits
   FROM numbered GROUP BY task, word, model
+  HAVING bayes_ci(correct) FILTER (WHERE correct NOT IN (0, 1, '0', '1')) IS NULL -- or bayes_ci's error
 ), twos AS (
   -- How many bits are set: sums of neighbours, two, four and eight bits wide, and the
   -- sum of bytes is the remainder by 255.  A sum of powers of 2 has as many bits as
@@ -73,7 +72,7 @@ WITH numbered AS (
   SELECT *, (two & 0x3333333333) + ((two >> 2) & 0x3333333333) AS four FROM twos
 )
 SELECT model, task, word, asked, n, correct, known_bits, right_bits, graded,
-       n > ((four + (four >> 4)) & 0x0f0f0f0f0f) % 255 AS again, invalid
+       n > ((four + (four >> 4)) & 0x0f0f0f0f0f) % 255 AS again
 FROM fours JOIN kinds USING (task);
 
 -- tallies: one row a model and task, of what can be counted without looking at
@@ -81,9 +80,7 @@ FROM fours JOIN kinds USING (task);
 DROP VIEW IF EXISTS tallies;
 CREATE VIEW tallies AS
 SELECT model, task, max(graded) AS graded, max(again) AS again,
-       sum(n) AS n,
-       coalesce(bayes_ci(invalid), sum(correct), 0) AS correct, -- or bayes_ci's error, if a result is invalid
-       sum(asked) - sum(n) AS errored
+       sum(n) AS n, coalesce(sum(correct), 0) AS correct, sum(asked) - sum(n) AS errored
 FROM words GROUP BY model, task;
 
 -- questions: one row a model and question.
@@ -94,16 +91,18 @@ DROP VIEW IF EXISTS questions;
 CREATE VIEW questions AS
 WITH scaled AS (
   SELECT model, k.task, CAST(item AS TEXT) AS item, graded,
-         CASE WHEN NOT graded THEN correct
+         CASE WHEN NOT graded THEN correct + 0
               WHEN correct IS NOT NULL OR error IS NULL
               THEN (coalesce(score, correct) - k.score_lo) / (k.score_hi - k.score_lo) END AS share,
-         graded AND typeof(coalesce(score, correct)) = 'text' AS words
+         graded AND typeof(coalesce(score, correct)) = 'text' AS text,
+         CASE WHEN NOT graded AND correct NOT IN (0, 1, '0', '1') THEN correct END AS invalid
   FROM (SELECT * FROM results NATURAL LEFT JOIN (SELECT NULL AS score, NULL AS error)) AS r
   JOIN kinds AS k ON k.task = coalesce(r.task, '')
 )
 SELECT model, task, item, graded, count(share) AS n, total(share) AS total,
-       coalesce(max(share NOT BETWEEN 0 AND 1 OR words), 0) AS outside
-FROM scaled GROUP BY task, item, model;
+       coalesce(max(share NOT BETWEEN 0 AND 1 OR text), 0) AS outside
+FROM scaled GROUP BY task, item, model
+HAVING bayes_ci(invalid) IS NULL; -- or bayes_ci's error
 
 -- by_task: one row a model and task.
 --

@@ -32,7 +32,7 @@ HERE = ROOT / "tests/clients"
 WORK = ROOT / "build/clients"
 HOME = WORK / "home"  # what a reader has: evals.db, build/ and sql/
 EXTENSION = ROOT / "build/evalci"
-SETUP = [ROOT / "sql/schema.sql", HERE / "rows.sql", ROOT / "sql/leaderboard.sql", ROOT / "sql/compare.sql", catalogue.TABLE]
+SETUP = [ROOT / "sql/schema.sql", HERE / "rows.sql", ROOT / "sql/views.sql", catalogue.TABLE]
 RUN = {
     "sh": ["sh"],
     "python": [sys.executable],

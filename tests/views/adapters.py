@@ -58,14 +58,18 @@ class Suite:
 
 BOARD = "SELECT model, n, correct, errored FROM leaderboard"
 PAIRS = "SELECT model_a, model_b, n, both, only_a, only_b, neither, verdict FROM compare"
+TABLE = "results(model, task, item, attempt, correct, score, error)"
 
 
 def over(t, name, database, board, pairs):
-    """The leaderboard and the comparison over an adapter: counts, then intervals from these."""
+    """The leaderboard and the comparison over an adapter: counts, then intervals from these.  Of pairs whose questions
+    were asked again the names and the number of questions: views.py has the rest."""
     for view in ("leaderboard", "compare", "wilson"):
         t.check(f"{name}: {view}.sql says nothing", t.shell(database, f".read sql/{view}.sql"), "")
     t.check(f"{name}: leaderboard", t.rows(database, BOARD), board)
-    t.check(f"{name}: compare", t.rows(database, PAIRS), pairs)
+    again = {(a, b) for a, b in t.rows(database, "SELECT model_a, model_b FROM compare WHERE method = 'paired means'")}
+    t.check(f"{name}: compare", [row[:3] if row[:2] in again else row for row in t.rows(database, PAIRS)],
+            [row[:3] if row[:2] in again else row for row in pairs])
     for model, n, k, errored in board:
         where, k = f"WHERE model = '{model}'", k or 0
         if n:
@@ -75,7 +79,7 @@ def over(t, name, database, board, pairs):
                 t.rows(database, f"SELECT n, coalesce(correct, 0), errored, abs(lo - ci_lo(wilson_ci_counts({k}, {n}))) <= 1e-15 "
                                  f"AND abs(hi - ci_hi(wilson_ci_counts({k}, {n}))) <= 1e-15 AS near FROM leaderboard_wilson {where}"),
                 [(n, k, errored, 1 if n else None)])
-    for a, b, n, both, only_a, only_b, neither, _ in pairs:
+    for a, b, n, both, only_a, only_b, neither, _ in (row for row in pairs if row[:2] not in again):
         cells = f"{both}, {only_a}, {only_b}, {neither}"
         t.check(f"{name}: {a} against {b}",
                 t.rows(database, f"SELECT ci = paired_diff_ci_counts({cells}), lo = ci_lo(ci), hi = ci_hi(ci), "
@@ -93,7 +97,7 @@ def schema(t):
              "('m', '', 1, 1, 1, NULL, NULL)", "('m', 't', 1, 2, 1, NULL, NULL)", "('m', 't', 2, 1, '1', '0.5', NULL)",
              "('m', 't', 3, 1, 1.0, 1, NULL)"]
     for row in taken:
-        t.check(f"schema: takes {row}", t.shell(db, f"INSERT INTO results(model, task, item, attempt, correct, score, error) VALUES {row}"), "")
+        t.check(f"schema: takes {row}", t.shell(db, f"INSERT INTO {TABLE} VALUES {row}"), "")
     t.check("schema: keeps types", t.rows(db, "SELECT DISTINCT typeof(correct), typeof(score) FROM results "
                                               "WHERE item IN (2, 3) ORDER BY 1, 2"), [("integer", "real")])
     refused = {"('m', 't', 1, 1, 0, NULL, NULL)": "UNIQUE", "(NULL, 't', 9, 1, 1, NULL, NULL)": "NOT NULL",
@@ -104,8 +108,11 @@ def schema(t):
                "('m', 't', 9, 1, 0.5, NULL, NULL)": "CHECK", "('m', 't', 9, 1, 'yes', NULL, NULL)": "CHECK",
                "('m', 't', 9, 1, x'01', NULL, NULL)": "CHECK", "('m', 't', 9, 1, 1, 'good', NULL)": "CHECK"}
     for row, constraint in refused.items():
-        said = t.shell(db, f"INSERT INTO results(model, task, item, attempt, correct, score, error) VALUES {row}")
+        said = t.shell(db, f"INSERT INTO {TABLE} VALUES {row}")
         t.check(f"schema: refuses {row}", f"{constraint} constraint failed" in said, True)
+    for lo, hi, said in (("1", "10", ""), ("NULL", "NULL", ""), ("10", "1", "CHECK"), ("1", "NULL", "CHECK"), ("1", "1", "CHECK")):
+        t.check(f"schema: a range from {lo} to {hi}", said in t.shell(
+            db, f"INSERT INTO results(model, task, item, score, score_lo, score_hi) VALUES ('m', 'r', '{lo} {hi}', 5, {lo}, {hi})"), True)
 
 
 def verdicts(t):
@@ -125,9 +132,8 @@ def verdicts(t):
          [("good", "poor", 20, 9, 10, 0, 1, "A better"), ("good", "same", 20, 18, 1, 1, 0, "not separated"),
           ("poor", "same", 20, 8, 1, 11, 0, "B better")])
     t.check("verdicts: independent questions", t.rows(
-        db, "SELECT model, method, ci = bayes_ci_counts(correct, n), task_ci = clustered_ci_counts(correct, n), tasks "
-            "FROM leaderboard JOIN (SELECT 1) WHERE n GROUP BY model ORDER BY model"),
-        [(m, "bayes", 1, 1, 1) for m in ("elsewhere", "good", "poor", "same")])
+        db, "SELECT model, method, ci = bayes_ci_counts(correct, n), task_ci, tasks FROM leaderboard WHERE n ORDER BY model"),
+        [(m, "bayes", 1, None, 1) for m in ("elsewhere", "good", "poor", "same")])
     t.check("verdicts: a model without an answer", t.rows(
         db, "SELECT accuracy, ci, lo, hi, tasks, task_ci, bar FROM leaderboard WHERE model = 'down'"),
         [(None, None, None, None, 0, None, None)])
@@ -145,19 +151,11 @@ def attempts(t):
       INSERT INTO results(model, task, item, attempt, correct) VALUES
       ('m', 't', 1, 1, 1), ('m', 't', 1, 2, 1), ('m', 't', 2, 1, 0), ('m', 'u', 1, 1, 0), ('m', 'u', 1, 2, 0), ('m', 'u', 2, 1, 1)""")
     t.check("attempts: cluster by task and item", t.rows(
-        db, "SELECT method, ci = (SELECT clustered_ci_counts(column1, column2) FROM (VALUES (2, 2), (0, 1), (0, 2), (1, 1))) AS same, "
-            "task_ci = (SELECT clustered_ci_counts(column1, column2) FROM (VALUES (2, 3), (1, 3))) AS tasks FROM leaderboard"),
-        [("clustered by item", 1, 1)])
-    t.shell(db, ".read sql/compare.sql", """
-      WITH q(item) AS (SELECT 1 UNION ALL SELECT item + 1 FROM q WHERE item < 6),
-           again(attempt) AS (SELECT 1 UNION ALL SELECT attempt + 1 FROM again WHERE attempt < 5)
-      INSERT INTO results(model, task, item, attempt, correct)
-      SELECT 'a', 'v', item, attempt, item <> 1 FROM q, again UNION ALL
-      SELECT 'b', 'v', item, attempt, item > 3 AND (item < 6 OR attempt > 1) FROM q, again UNION ALL
-      SELECT 'b', 'v', 7, 1, NULL FROM q WHERE item = 1 UNION ALL SELECT 'b', 'v', 7, 2, 1 FROM q WHERE item = 1 UNION ALL
-      SELECT 'a', 'v', 7, 3, 0 FROM q WHERE item = 1""")
-    t.check("attempts: a question is compared once, by the first answer known",
-            t.rows(db, PAIRS + " WHERE model_a = 'a' AND model_b = 'b'"), [("a", "b", 7, 2, 3, 1, 1, "not separated")])
+        db, "SELECT method, ci = (SELECT clustered_ci_counts(column1, column2, 0.95, 'icc') FROM (VALUES (2, 2), (0, 1), (0, 2), (1, 1))) AS same, "
+            "questions FROM leaderboard"), [("clustered by item", 1, 4)])
+    t.shell(db, """INSERT INTO results(model, task, item, correct) VALUES ('once', 't', 1, 1), ('once', 't', 2, 1)""")
+    t.check("attempts: of one model alone", t.rows(db, "SELECT model, method FROM leaderboard ORDER BY model"),
+            [("m", "clustered by item"), ("once", "bayes")])
 
 
 def own_tables(t):
@@ -167,17 +165,18 @@ def own_tables(t):
             "INSERT INTO results VALUES ('a', NULL, 1, NULL, 1), ('a', NULL, 2, NULL, '0'), ('b', NULL, '1', NULL, 0), ('b', NULL, '2', NULL, '1'), "
             "('a', NULL, 1, NULL, 1), ('a', NULL, 1, NULL, 1), ('b', NULL, NULL, NULL, 1)")
     t.check("own: no task and no attempt", t.rows(db, "SELECT model, n, correct, tasks, task_ci IS NOT NULL FROM leaderboard"),
-            [("a", 4, 3, 1, 1), ("b", 3, 2, 1, 1)])
-    t.check("own: an item is the same as text", t.rows(db, PAIRS), [("a", "b", 2, 0, 1, 1, 0, "not separated")])
+            [("a", 4, 3, 1, 0), ("b", 3, 2, 1, 0)])
+    t.check("own: an item is the same as text", t.rows(db, "SELECT n, mean_a, mean_b, method FROM compare"), [(2, 0.5, 0.5, "paired means")])
     t.check("own: plain SQL counts text too", t.rows(db, "SELECT model, n, correct, invalid FROM leaderboard_wilson"), [("a", 4, 3, 0), ("b", 3, 2, 0)])
     t.shell(db, "INSERT INTO results VALUES ('c', 't', 1, 1, 0.7), ('d', 't', 1, 1, 'yes'), ('d', 't', 2, 1, 1)")
     t.check("own: plain SQL does not guess", t.rows(db, "SELECT model, n, correct, invalid, accuracy, lo, hi FROM leaderboard_wilson WHERE model > 'b' ORDER BY 1"),
             [("c", 1, None, 1, None, None, None), ("d", 2, None, 1, None, None, None)])
-    t.check("own: nor does the leaderboard", "a result must be 0 or 1, got 0.7" in t.shell(db, "SELECT * FROM leaderboard"), True)
+    for view in ("leaderboard", "compare", "by_task", "common", "passes"):
+        t.check(f"own: nor does {view}", "a result must be 0 or 1, got 0.7" in t.shell(db, f"SELECT * FROM {view}"), True)
     t.shell(db, "DELETE FROM results", "WITH r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 10) "
             "INSERT INTO results SELECT 'm', 't', 'p' || char(0) || i, 1, i % 2 FROM r UNION ALL SELECT 'm', 't', 'q', 1, 1 FROM r WHERE i < 3")
     t.check("own: items that differ after a NUL differ", t.rows(
-        db, "SELECT ci = (WITH r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 10) SELECT clustered_ci_counts(k, n) FROM "
+        db, "SELECT ci = (WITH r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 10) SELECT clustered_ci_counts(k, n, 0.95, 'icc') FROM "
             "(SELECT i % 2 AS k, 1 AS n FROM r UNION ALL SELECT 2, 2)) FROM leaderboard"), [(1,)])
 
 
