@@ -8,6 +8,7 @@ do for its reader, and its blocks run there in order:
     ```sh           as a script; its last line must succeed
     ```c            is written to the file that its first line names
     ```python       as a program
+    ```yaml         its steps' commands, as a script
     ```text         is what the block before it must print, errors included; of
                     make, part of what it prints
 
@@ -19,6 +20,8 @@ import re
 import subprocess
 import sys
 import tempfile
+
+import yaml
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from checks import check, finish  # noqa: E402
@@ -60,6 +63,8 @@ def example(language, body, folder):
     """What it prints and its status, or None where it is run elsewhere."""
     if language == "sql" and body != SLOGAN:
         return run(["sqlite3", "evals.db"], folder, body)
+    if language == "yaml":
+        return run(["sh", "-e"], folder, "".join(step["run"] + "\n" for step in yaml.safe_load(body)))
     if language == "python":
         return run([sys.executable, "-c", body], folder)
     if language == "sh" and not any(command in body for command in ELSEWHERE):
