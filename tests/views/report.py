@@ -1,15 +1,18 @@
 #!/usr/bin/python3
 """The report in a real browser: tests/views/report.py build/evalci.so
 
-Makes a database with names that no page should trust, the report by
-`make report`, and opens it in headless Chromium at a desktop's and a phone's
-width: no word on the console, the numbers on the page those of the views,
-every label within its picture.  The screenshots are left in build/report.
+Makes databases of several shapes, one with names that no page should trust, the
+reports by `make report`, and opens them in headless Chromium at a desktop's and a
+phone's width, light and dark: no word on the console, the numbers on the page those
+of the views, every interval drawn where it lies, every label within its picture.
+The screenshots are left in build/report.
 """
 import html.parser
 import json
 import pathlib
+import random
 import re
+import resource
 import sqlite3
 import subprocess
 import sys
@@ -22,83 +25,146 @@ from checks import check, finish  # noqa: E402
 OUT = ROOT / "build/report"
 CHROMIUM = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-quic",
             "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
-            "--enable-logging=stderr", "--log-level=0"]
+            "--enable-logging=stderr", "--log-level=0", "--allow-file-access-from-files"]
+DARK = "--blink-settings=preferredColorScheme=0"
+PHONE = 390
 MODELS = ["claude-2.1", "gpt-4-1106-preview", "<script>alert(1)</script>", "\"quotes\" & 'apostrophes' 🤖",
           "W" * 200, "漢" * 100, "nobody answered"]
 TASKS = ["math", "<b>code</b>", "a task with a name that goes on " * 6]
-# What every text of every picture is measured by, once the page is drawn.
-MEASURE = """<script>
+# Chromium's windows are not as narrow as a phone: the page is opened in a frame of the width, and measured there.
+FRAME = """<!DOCTYPE html><body style="margin:0"><iframe src="%s" style="width:%dpx;height:%dpx;border:0"></iframe>
+<pre id="measured"></pre><script>
 addEventListener("load", () => {
-  const out = {page: document.documentElement.scrollWidth, window: innerWidth, beyond: [], overlaps: []};
-  for (const svg of document.querySelectorAll("svg")) {
-    const box = svg.getBoundingClientRect();
+  const frame = document.querySelector("iframe"), page = frame.contentDocument, out = {beyond: [], clipped: [], rows: []};
+  const box = (element) => element.getBoundingClientRect();
+  out.page = page.documentElement.scrollWidth;
+  out.ground = frame.contentWindow.getComputedStyle(page.body).backgroundColor;
+  for (const svg of page.querySelectorAll("svg"))
     for (const text of svg.querySelectorAll("text")) {
-      const t = text.getBoundingClientRect();
-      if (t.left < box.left || t.right > box.right || t.top < box.top || t.bottom > box.bottom)
+      const s = box(svg), t = box(text);
+      if (t.left < s.left - .5 || t.right > s.right + .5 || t.top < s.top - .5 || t.bottom > s.bottom + .5)
         out.beyond.push(text.textContent.slice(-60));
     }
-    const grid = svg.querySelector(".grid");
-    if (grid)
-      for (const text of svg.querySelectorAll("text.ink[text-anchor=end]"))
-        if (text.getBoundingClientRect().right > grid.getBoundingClientRect().left) out.overlaps.push(text.textContent);
+  for (const name of page.querySelectorAll("td.name"))
+    if (name.scrollWidth > name.clientWidth + 1) out.clipped.push(name.textContent);
+  for (const row of page.querySelectorAll("#leaderboard tr, #compare tr, #tasks tr")) {
+    const plot = row.querySelector(".plot"), details = row.closest("details");
+    if (details) details.open = true;
+    if (!plot) continue;
+    const p = box(plot), i = box(plot.querySelector("i")), u = box(plot.querySelector("u"));
+    out.rows.push({table: row.closest("table").id, left: p.left, width: p.width, height: p.height,
+      lo: (i.left - p.left) / p.width, hi: (i.right - p.left) / p.width, point: ((u.left + u.right) / 2 - p.left) / p.width});
   }
-  const pre = document.createElement("pre");
-  pre.id = "measured";
-  pre.textContent = JSON.stringify(out);
-  document.body.append(pre);
+  document.querySelector("#measured").textContent = JSON.stringify(out);
 });
 </script>"""
 
 
 class Page(html.parser.HTMLParser):
-    """The cells of each table, as (text, data-value), and the elements there are."""
+    """The cells of each table, as (text, data-value), the ends of its axis, the items of each list, the text of what
+    has an id, and the elements there are."""
 
     def __init__(self, text):
         super().__init__()
-        self.tables, self.tags, self.cell, self.measured = {}, set(), None, None
+        self.tables, self.tags, self.texts, self.items, self.ticks = {}, set(), {}, [], {}
+        self.open, self.cell, self.id = [], None, None
         self.feed(text)
 
     def handle_starttag(self, tag, attributes):
         given = dict(attributes)
         self.tags.add(tag)
         if tag == "table":
-            self.rows = self.tables[given["id"]] = []
+            self.table = given["id"]
+            self.rows = self.tables[self.table] = []
         elif tag == "tr":
             self.rows.append([])
         elif tag in ("td", "th"):
-            self.cell = ["", given.get("data-value")]
+            self.cell = ["", given.get("data-value"), given.get("class") or ""]
             self.rows[-1].append(self.cell)
-        elif given.get("id") == "measured":
-            self.measured = ""
+        elif tag == "li":
+            self.items.append([self.id, ""])
+        if "id" in given:
+            self.id = given["id"]
+            self.texts.setdefault(self.id, "")
+        if tag == "span" and self.cell and "picture" in self.cell[2] and "style" in given and len(self.rows) == 1:
+            self.ticks.setdefault(self.table, []).append("")
 
     def handle_endtag(self, tag):
         if tag in ("td", "th"):
             self.cell = None
+        elif tag == "ul":
+            self.id = None
 
     def handle_data(self, data):
-        if self.cell:
+        if self.cell and "picture" in self.cell[2]:
+            if len(self.rows) == 1 and data.strip():
+                self.ticks[self.table][-1] += data
+        elif self.cell:
             self.cell[0] += data
-        elif self.measured == "":
-            self.measured = data
+        elif self.items and self.id == "ties":
+            self.items[-1][1] += data
+        if self.id:
+            self.texts[self.id] += data
+
+    def columns(self, table):
+        """Of each row but the heading {heading: [text, data-value]}."""
+        heads = [cell[0] if "picture" not in cell[2] else "picture" for cell in self.tables[table][0]]
+        return [dict(zip(heads, row)) for row in self.tables[table][1:]]
 
 
-def make_database(path):
+def connect(path):
     db = sqlite3.connect(path)
+    db.enable_load_extension(True)
+    db.load_extension(str(pathlib.Path(sys.argv[1]).resolve().with_suffix("")))
     db.executescript((ROOT / "sql/schema.sql").read_text())
+    return db
+
+
+def insert(db, rows):
+    db.executemany("INSERT INTO results(model, task, item, attempt, correct, score) VALUES (?, ?, ?, ?, ?, ?)", rows)
+    db.commit()
+
+
+def hostile():
     for m, model in enumerate(MODELS):
         for i in range(45):
             correct = None if i % 11 == m or m == len(MODELS) - 1 else int((i * i * (m + 3) + i) % 10 < 9 - m)
-            db.execute("INSERT INTO results(model, task, item, correct) VALUES (?, ?, ?, ?)",
-                       (model, TASKS[i % 3], i, correct))
-    db.commit()
-    db.enable_load_extension(True)
-    db.load_extension(str(pathlib.Path(sys.argv[1]).resolve().with_suffix("")))
-    return db
+            yield model, TASKS[i % 3], i, 1, correct, None
+
+
+def simulated(models, questions, tasks, seed, attempts=1):
+    """Models from good to bad, questions from easy to hard."""
+    draw = random.Random(seed)
+    easy = [draw.uniform(-0.25, 0.25) for _ in range(questions)]
+    for m in range(models):
+        for q in range(questions):
+            for attempt in range(attempts):
+                p = 0.9 - 0.5 * m / max(1, models - 1) + easy[q]
+                yield f"model {m:03d}", f"task {q % tasks}", q, attempt + 1, int(draw.random() < p), None
+
+
+def graded_and_unequal():
+    """Scores of which some are partial, some questions left out by some models."""
+    draw = random.Random(3)
+    for m, model in enumerate(("gpt-4.1", "gpt-4.1-mini", "another model")):
+        for q in range(90):
+            if q % 7 != m:
+                yield model, f"task {q % 6}", q, 1, None, min(1, max(0, round(draw.uniform(0.2, 1.1) - 0.1 * m, 1)))
+
+
+SHAPES = {
+    "hostile": hostile,
+    "one": lambda: simulated(1, 30, 1, 1),
+    "two": lambda: simulated(2, 60, 1, 2),
+    "graded": graded_and_unequal,
+    "repeated": lambda: simulated(5, 12, 2, 4, attempts=3),
+    "forty": lambda: simulated(40, 60, 5, 5),
+}
 
 
 def chromium(*arguments):
     with tempfile.TemporaryDirectory() as profile:
-        done = subprocess.run([*CHROMIUM, f"--user-data-dir={profile}", *arguments], text=True, timeout=120,
+        done = subprocess.run([*CHROMIUM, f"--user-data-dir={profile}", *arguments], text=True, timeout=300,
                               capture_output=True)
     check("chromium ends well", done.returncode == 0)
     console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
@@ -106,67 +172,241 @@ def chromium(*arguments):
     return done.stdout
 
 
-def numbers(db, page):
-    """Each number on the page is the view's, to the digit."""
-    def digits(values):
-        return ["" if v is None else v if isinstance(v, str) else str(db.execute("SELECT CAST(? AS TEXT)", [v]).fetchone()[0])
-                for v in values]
-    for table, names, columns, sql in (
-            ("leaderboard", [0], [1, 2, 3], "SELECT model, accuracy, ci, task_ci FROM leaderboard"),
-            ("compare", [0, 1], [3, 4, 5], """SELECT model_a, model_b, diff, ci, prob_a_better FROM compare
-              ORDER BY model_a, model_b"""),
-            ("tasks", [0, 1], [3, 4], """SELECT task, model, avg(correct), bayes_ci(correct) FROM results
-              GROUP BY task, model ORDER BY task, model""")):
-        rows = page.tables[table][1:]
-        shown = [[row[i][0] for i in names] + [row[i][1] for i in columns] for row in rows]
-        wanted = [digits(row) for row in db.execute(sql)]
-        if table != "leaderboard":
-            shown.sort()
-            wanted.sort()
-        check(f"{table} has the view's digits", shown == wanted)
-    for row in page.tables["leaderboard"][1:]:
-        accuracy, ci = row[1], row[2]
-        if not accuracy[1]:
-            check("what is not known is not 0", accuracy[0] == "" and ci[0] == "no answers")
+def digits(value):
+    """A value of a view as the page's data-value has it."""
+    return "" if value is None else value if isinstance(value, str) else sqlite3.connect(":memory:").execute(
+        "SELECT CAST(? AS TEXT)", [value]).fetchone()[0]
+
+
+def near(a, b):
+    return a == b or (a and b and abs(float(a) - float(b)) < 1e-12)
+
+
+def percent(p):
+    return ">99%" if p >= 0.995 else "<1%" if p < 0.005 else f"{100 * p:.0f}%"
+
+
+def signed(x):
+    return "0.0" if f"{100 * x:.1f}" in ("0.0", "-0.0") else f"{100 * x:+.1f}".replace("-", "−")
+
+
+def leaderboard_numbers(db, page, name):
+    rows = db.execute("""SELECT model, accuracy, ci, n, errored, rank_lo, rank_hi, p_best, method FROM leaderboard""").fetchall()
+    shown = page.columns("leaderboard")
+    check(f"{name}: every model is there, in the view's order", [r["model"][0] for r in shown] == [r[0] for r in rows])
+    measure = "score" if any((r[8] or "").startswith("mean") for r in rows) else "accuracy"
+    for row, (model, accuracy, ci, n, errored, lo, hi, best, _) in zip(shown, rows):
+        what = f"{name}: {model[:20]}"
+        check(f"{what}: the view's digits", [row[measure][1], row["95% interval"][1], row["answers"][1]] ==
+              [digits(accuracy), digits(ci), digits(n)])
+        if ci is None:
+            check(f"{what}: what is not known is not 0", row[measure][0] == "" and row["95% interval"][0] == "no answers")
+            continue
+        check(f"{what}: what is read is what is meant", row[measure][0] == f"{100 * accuracy:.1f}%" and
+              row["95% interval"][0] == "–".join(f"{100 * x:.1f}%" for x in json.loads(ci)) and
+              row["answers"][0] == f"{n:,}")
+        if "rank" in row:
+            check(f"{what}: the rank is a range", row["rank"][:2] == [str(lo) if lo == hi else f"{lo}–{hi}", f"{lo}-{hi}"])
+            check(f"{what}: how sure that it is best", row["P(best)"][:2] == [percent(best), digits(best)])
+        if "not known" in row:
+            check(f"{what}: answers not known", row["not known"][1] == str(errored))
+    check(f"{name}: ranks where there are two models", ("rank" in shown[0]) == (sum(r[2] is not None for r in rows) > 1))
+    return [r[0] for r in rows if r[2] is not None]
+
+
+def compare_numbers(db, page, name, models):
+    """The pairs of the first 30, each once, the better model first."""
+    first = set(models[:30])
+    wanted = {}
+    for a, b, diff, lo, hi, p, n, verdict, all_pairs in db.execute("""SELECT model_a, model_b, diff, lo, hi, prob_a_better, n,
+            verdict, verdict_all FROM compare"""):
+        if not {a, b} <= first:
+            continue
+        words = "better" if all_pairs != "not separated" else \
+            "better only as a single pair" if verdict != "not separated" else "tied"
+        wanted[a, b] = (diff, lo, hi, p, n, words)
+        wanted[b, a] = (-diff, -hi, -lo, 1 - p, n, words)
+    shown = page.columns("compare")
+    check(f"{name}: every pair once: {len(shown)}", len({frozenset((r["model"][0], r["against"][0])) for r in shown}) ==
+          len(shown) == len(wanted) // 2)
+    for row in shown:
+        diff, lo, hi, p, n, words = wanted.get((row["model"][0], row["against"][0]), [None] * 6)
+        what = f"{name}: {row['model'][0][:20]} against {row['against'][0][:20]}"
+        interval = json.loads(row["95% interval"][1])
+        check(f"{what}: the view's digits", near(row["difference, points"][1], digits(diff)) and near(row["sure"][1], digits(p)) and
+              all(abs(x - y) < 1e-12 for x, y in zip(interval, (lo, hi))) and row["questions"][1] == str(n))
+        check(f"{what}: the better one first", diff >= 0)
+        check(f"{what}: in words {row['verdict'][0]!r}", row["verdict"][0] == words)
+        check(f"{what}: what is read is what is meant", row["difference, points"][0] == signed(diff) and row["sure"][0] == percent(p))
+
+
+def task_numbers(db, page, name, models):
+    tasks = db.execute("SELECT count(DISTINCT task) FROM by_task").fetchone()[0]
+    check(f"{name}: tasks are shown where there are several", ("tasks" in page.tables) == (tasks > 1))
+    if tasks == 1:
+        check(f"{name}: nothing about other tasks", not any("tasks" in text for text in page.texts.values()))
+        return
+    measure = "score" if "score" in [c[0] for c in page.tables["tasks"][0]] else "accuracy"
+    shown = sorted((r["task"][0], r["model"][0], r[measure][1], r["95% interval"][1], r["answers"][1]) for r in page.columns("tasks"))
+    first = set(models[:30])
+    wanted = sorted((task, model, digits(accuracy), digits(ci), digits(n)) for task, model, accuracy, ci, n in
+                    db.execute("SELECT task, model, accuracy, ci, n FROM by_task") if model in first)
+    check(f"{name}: every task has the view's digits", shown == wanted)
+    wanted = [(model, digits(macro), digits(ci), digits(task_ci)) for model, macro, ci, task_ci in
+              db.execute("SELECT model, macro, macro_ci, task_ci FROM leaderboard WHERE n > 0")]
+    shown = [(r["model"][0], r["mean of the tasks"][1], r["95% interval"][1], r.get("on other tasks", ["", ""])[1])
+             for r in page.columns("across")]
+    check(f"{name}: across tasks the view's digits", shown == wanted)
+
+
+def ties(db, page, name, models):
+    tied = {model: set() for model in models}
+    pairs = apart = 0
+    for a, b, verdict in db.execute("SELECT model_a, model_b, verdict_all FROM compare"):
+        pairs, apart = pairs + 1, apart + (verdict != "not separated")
+        if verdict == "not separated":
+            tied[a].add(b)
+            tied[b].add(a)
+    said = [text for where, text in page.items if where == "ties"]
+    check(f"{name}: a sentence for each of the first 30", len(said) == min(30, len(models)))
+    for model, text in zip(models, said):
+        rest = text.strip().removeprefix(model)
+        if not tied[model]:
+            good = rest == " is told apart from every other model."
+        elif len(tied[model]) == len(models) - 1 and len(models) > 2:
+            good = rest == " is tied with every other model."
         else:
-            check("what is read is what is meant", accuracy[0] == f"{100 * float(accuracy[1]):.1f}%" and
-                  ci[0] == "–".join(f"{100 * x:.1f}%" for x in json.loads(ci[1])))
+            listed = [m for m in models if m in tied[model]]
+            good = all(m in rest for m in listed[:7]) and (len(listed) <= 8 or f"{len(listed) - 7} others" in rest)
+        check(f"{name}: {text[:60]!r} is what compare says", good)
+    summary = page.texts["summary"]
+    if pairs > 1:
+        check(f"{name}: {summary!r} counts pairs", f"Of {pairs:,} pairs of models {apart:,} " in summary)
+    leaders = [m for m, in db.execute("SELECT model FROM leaderboard WHERE rank_lo = 1")]
+    check(f"{name}: it names the first", all(m in summary for m in leaders[:7]) and
+          ("tied for the first place" in summary) == (len(leaders) > 1))
+
+
+def common_numbers(db, page, name):
+    common, questions = db.execute("SELECT max(common), max(questions) FROM leaderboard").fetchone()
+    check(f"{name}: questions in common are told where they differ", ("common" in page.tables) == (common < questions))
+    if common < questions:
+        wanted = [(m, digits(a), digits(ci)) for m, a, ci in db.execute("SELECT model, accuracy, ci FROM common")]
+        measure = page.tables["common"][0][2][0]
+        check(f"{name}: on common questions the view's digits",
+              [(r["model"][0], r[measure][1], r["95% interval"][1]) for r in page.columns("common")] == wanted)
+        check(f"{name}: the summary says so", f"{common:,} of up to {questions:,} are common to all" in page.texts["summary"])
+
+
+def drawn(page, measured, name):
+    """Every interval is drawn where its numbers lie on the axis above it."""
+    for table, rows in page.tables.items():
+        plots = [r for r in measured["rows"] if r["table"] == table]
+        if table not in page.ticks:
+            continue
+        ends = [float(t.rstrip("%").replace("−", "-")) / 100 for t in (page.ticks[table][0], page.ticks[table][-1])]
+        heads = [c[0] for c in rows[0]]
+        point = heads.index("difference, points") if table == "compare" else heads.index("95% interval") - 1
+        known = [r for r in rows[1:] if r[point][1]]
+        check(f"{name}: a drawing for each row of {table}", len(plots) == len(known))
+        for row, plot in zip(known, plots):
+            lo, hi = json.loads(row[point + 1][1])
+            for what, value in (("lo", lo), ("hi", hi), ("point", float(row[point][1]))):
+                place = (value - ends[0]) / (ends[1] - ends[0])
+                slack = 0.0002 + 2.5 / plot["width"]
+                check(f"{name}: {what} of {row[0][0][:20]} in {table} is at {place:.3f}, not {plot[what]:.3f}",
+                      abs(plot[what] - place) < slack)
+
+
+def opened(path, name, width, scheme=""):
+    frame = path / "frame.html"
+    frame.write_text(FRAME % (f"{name}.html", width, 2400))
+    flags = [DARK] if scheme else []
+    dom = chromium(*flags, f"--window-size={max(width, 600)},2400", "--virtual-time-budget=3000", "--dump-dom", f"file://{frame}")
+    measured = json.loads(html.unescape(re.search(r'<pre id="measured">(.*?)</pre>', dom, re.S)[1]))
+    check(f"{name} at {width} does not scroll sideways: {measured['page']}", measured["page"] <= width)
+    check(f"{name} at {width}: every text is in its picture: {measured['beyond']}", not measured["beyond"])
+    check(f"{name} at {width}: names are whole: {measured['clipped']}", not measured["clipped"])
+    for row in measured["rows"]:
+        if row["table"] == "leaderboard":
+            check(f"{name} at {width}: an interval is in sight", row["left"] >= 0 and row["left"] + row["width"] <= width and
+                  row["width"] > 150 and row["height"] > 8)
+    dark = sum(map(int, re.findall(r"\d+", measured["ground"]))) < 150
+    check(f"{name}{scheme} has its ground", dark == bool(scheme))
+    picture = OUT / f"{name}-{width}{scheme}.png"
+    chromium(*flags, f"--window-size={max(width, 600)},2400", f"--screenshot={picture}", f"file://{frame}")
+    check(f"{name} at {width}: there is a picture", picture.stat().st_size > 15000)
+    return measured
+
+
+def report(path, name):
+    made = subprocess.run(["make", "-s", "report", f"DB={path}/{name}.db", f"OUT={path}/{name}.html"], cwd=ROOT,
+                          text=True, capture_output=True)
+    check(f"make report of {name}: {made.stderr}", made.returncode == 0)
+    return (path / f"{name}.html").read_text()
+
+
+def shape(path, name, rows):
+    db = connect(path / f"{name}.db")
+    insert(db, rows())
+    text = report(path, name)
+    check(f"{name}: the database is left as it was", db.execute("SELECT group_concat(name) FROM sqlite_master").fetchone()[0] == "results")
+    db.executescript((ROOT / "sql/views.sql").read_text())
+    check(f"{name}: the page needs nothing else", not re.search(r"(src|href)=|@import|url\(|<script", text))
+    check(f"{name}: the database and the date are named", f"{name}.db" in text and
+          re.search(r"last changed 20\d\d-\d\d-\d\d \d\d:\d\d UTC; this page was made on 20\d\d-\d\d-\d\d \d\d:\d\d UTC", text))
+    page = Page(text)
+    models = leaderboard_numbers(db, page, name)
+    check(f"{name}: pairs where there are two models", ("compare" in page.tables) == (len(models) > 1))
+    check(f"{name}: a heatmap where there are three", (text.count("<svg") == 1) == (len(models) > 2))
+    if len(models) > 1:
+        compare_numbers(db, page, name, models)
+        ties(db, page, name, models)
+        common_numbers(db, page, name)
+    task_numbers(db, page, name, models)
+    check(f"{name}: names stay text", page.tags.isdisjoint({"b", "img", "iframe", "script"}))
+    for width in (1200, PHONE):
+        measured = opened(path, name, width)
+        if width == 1200:
+            drawn(page, measured, name)
+    return page
+
+
+def large(path):
+    """100 models and 500 questions: the whole report takes less than three seconds of a processor."""
+    insert(connect(path / "large.db"), simulated(100, 500, 5, 6))
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    page = Page(report(path, "large"))
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    took = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    check(f"100 models and 500 questions take {took:.1f} s", took < 3)
+    check("100 models are ranked, 30 of them in pairs", len(page.tables["leaderboard"]) == 101 and len(page.tables["compare"]) == 436)
+
+
+def refusals(path):
+    refused = subprocess.run(["make", "-s", "report", f"DB={path}/none.db", f"OUT={path}/none.html"], cwd=ROOT,
+                             text=True, capture_output=True)
+    check("no database, no page", refused.returncode != 0 and "none.db" in refused.stderr and
+          not (path / "none.html").exists() and not (path / "none.db").exists())
+    sqlite3.connect(path / "empty.db").execute("CREATE TABLE other(x)").connection.close()
+    refused = subprocess.run(["make", "-s", "report", f"DB={path}/empty.db", f"OUT={path}/empty.html"], cwd=ROOT,
+                             text=True, capture_output=True)
+    check("no results, no page", refused.returncode != 0 and "results" in refused.stderr and
+          not (path / "empty.html").exists())
+    connect(path / "nothing.db").close()
+    check("a table without rows gives a page that says so", "No answers yet" in report(path, "nothing"))
 
 
 def main():
     OUT.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as scratch:
         path = pathlib.Path(scratch)
-        db = make_database(path / "evals.db")
-        made = subprocess.run(["make", "-s", "report", f"DB={path}/evals.db", f"OUT={path}/report.html"], cwd=ROOT,
-                              text=True, capture_output=True)
-        check(f"make report: {made.stderr}", made.returncode == 0)
-        check("the database is left as it was", db.execute("SELECT group_concat(name) FROM sqlite_master").fetchone()[0] == "results")
-        for view in ("leaderboard", "compare"):
-            db.executescript((ROOT / f"sql/{view}.sql").read_text())
-        text = (path / "report.html").read_text()
-        check("the page needs nothing else", not re.search(r"(src|href)=|@import|url\(", text))
-        (path / "measured.html").write_text(text.replace("</body>", MEASURE + "</body>"))
-        for width in (1200, 390):
-            window = f"--window-size={width},2400"
-            page = Page(chromium(window, "--dump-dom", f"file://{path}/measured.html"))
-            measured = json.loads(page.measured)
-            check(f"at {width} the page does not scroll sideways", measured["page"] <= max(width, measured["window"]))
-            check(f"at {width} every text is in its picture: {measured['beyond']}", not measured["beyond"])
-            check(f"at {width} labels leave the plot free: {measured['overlaps']}", not measured["overlaps"])
-            chromium(window, f"--screenshot={OUT}/report-{width}.png", f"file://{path}/report.html")
-            check(f"at {width} there is a picture", (OUT / f"report-{width}.png").stat().st_size > 20000)
-        numbers(db, page)
-        check("names stay text", page.tags.isdisjoint({"b", "img", "iframe"}))
-        refused = subprocess.run(["make", "-s", "report", f"DB={path}/none.db", f"OUT={path}/none.html"], cwd=ROOT,
-                                 text=True, capture_output=True)
-        check("no database, no page", refused.returncode != 0 and "none.db" in refused.stderr and
-              not (path / "none.html").exists() and not (path / "none.db").exists())
-        sqlite3.connect(path / "empty.db").execute("CREATE TABLE other(x)").connection.close()
-        refused = subprocess.run(["make", "-s", "report", f"DB={path}/empty.db", f"OUT={path}/empty.html"], cwd=ROOT,
-                                 text=True, capture_output=True)
-        check("no results, no page", refused.returncode != 0 and "results" in refused.stderr and
-              not (path / "empty.html").exists())
+        for name, rows in SHAPES.items():
+            shape(path, name, rows)
+        opened(path, "hostile", 1200, "-dark")
+        opened(path, "hostile", PHONE, "-dark")
+        large(path)
+        refusals(path)
     finish()
 
 
