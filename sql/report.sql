@@ -13,22 +13,29 @@
 -- digits in data-value.  Of many models the first 30 are shown in pairs and by task;
 -- ranks and ties are by all pairs, which cost little without their intervals.
 BEGIN;
-.read "|sed '/^DROP VIEW/d; s/^CREATE VIEW/CREATE TEMP VIEW/' sql/views.sql"
+.read "|sed '/^DROP VIEW/d; s/^CREATE VIEW macros/CREATE VIEW every_macro/; s/^CREATE VIEW/CREATE TEMP VIEW/' sql/views.sql"
 .mode list
 .headers off
 .separator "" "\n"
 
 -- What the views share is computed once: a table takes the view's place, and the views
--- over it read that.
+-- over it read that.  What is dear is computed for the models that are shown.
 CREATE TEMP TABLE kept_words AS SELECT * FROM words;
 DROP VIEW temp.words;
 CREATE TEMP VIEW words AS SELECT * FROM kept_words;
+CREATE TEMP TABLE kept_macros(model, macro_ci);
+CREATE TEMP VIEW macros AS SELECT * FROM kept_macros;
 CREATE TEMP TABLE decided AS SELECT * FROM verdicts;
 DROP VIEW temp.verdicts;
 CREATE TEMP VIEW verdicts AS SELECT * FROM decided;
 CREATE TEMP TABLE board AS SELECT row_number() OVER () AS place, * FROM leaderboard;
 CREATE TEMP TABLE shown AS SELECT place, model FROM board WHERE place <= 30 AND ci IS NOT NULL;
 CREATE TEMP TABLE in_tasks AS SELECT * FROM by_task;
+CREATE TEMP TABLE kept_tallies AS SELECT * FROM tallies;
+DROP VIEW temp.tallies;
+CREATE TEMP VIEW tallies AS SELECT * FROM kept_tallies WHERE model IN (SELECT model FROM shown WHERE place <= 12);
+INSERT INTO kept_macros SELECT * FROM every_macro;
+UPDATE board SET macro_ci = kept_macros.macro_ci FROM kept_macros WHERE kept_macros.model = board.model;
 
 -- Names are anybody's text: as HTML.
 CREATE TEMP TABLE names AS
@@ -322,7 +329,7 @@ FROM facts WHERE tasks > 1;
 SELECT '<tr><td class="name">' || name || '</td><td data-value="' || coalesce(macro, '') || '">' || coalesce(printf('%.1f%%', 100 * macro), '') ||
        '</td><td data-value="' || coalesce(macro_ci, '') || '">' || coalesce(ci_text(macro_ci), '') || '</td>' ||
        iif((SELECT count(task_ci) FROM ranked) > 0, '<td data-value="' || coalesce(task_ci, '') || '">' || coalesce(ci_text(task_ci), '') || '</td>', '') || '</tr>'
-FROM ranked, facts WHERE facts.tasks > 1 AND n > 0 ORDER BY place;
+FROM ranked, facts WHERE facts.tasks > 1 AND place IN (SELECT place FROM shown WHERE place <= 12) ORDER BY place;
 SELECT '</table></div>
 <details><summary>Every task and model as a table</summary>
 <table id="tasks" class="plotted two">

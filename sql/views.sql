@@ -8,7 +8,7 @@
 --   common        one row a model, on the questions that every model answered
 --   passes        one row a model, task and k: one of k attempts right, and all k
 --
--- and what those are made of: kinds, words, tallies, questions, verdicts.
+-- and what those are made of: kinds, words, tallies, questions, verdicts, macros.
 --
 -- Whether a task is graded is decided in kinds, and whether a question was asked
 -- again in words; every view, the report and Datasette follow these.  A share is
@@ -281,6 +281,14 @@ SELECT model_a, model_b, n, both, only_a, only_b, neither, diff,
 FROM paired
 ORDER BY model_a, model_b;
 
+-- macros: one row a model with several tasks, of answers right or wrong and asked once.
+-- Their mean's interval is the dearest number there is, some 10 ms a task: by itself, so
+-- that the report computes it for the models that it shows.
+DROP VIEW IF EXISTS macros;
+CREATE VIEW macros AS
+SELECT model, macro_ci_counts(correct, n, 0.95, 'icc') AS macro_ci
+FROM tallies WHERE n > 0 GROUP BY model HAVING count(*) > 1 AND NOT max(graded OR again);
+
 -- leaderboard: one row a model, the best first.
 --
 --   n, correct, errored, accuracy, ci, lo, hi, method, bar, questions
@@ -311,8 +319,7 @@ WITH tallied AS MATERIALIZED (
   SELECT model, max(by_row) AS by_row, max(graded AND n > 0) AS graded, max(again) AS again,
          sum(n) AS n, sum(correct) AS correct, sum(errored) AS errored, sum(n > 0) AS tasks,
          clustered_ci_counts(correct, n, 0.95, 'icc') FILTER (WHERE n > 0 AND NOT by_row) AS task_ci,
-         avg(1.0 * correct / n) AS macro,
-         macro_ci_counts(correct, n, 0.95, 'icc') FILTER (WHERE n > 0 AND NOT by_row) AS macro_ci
+         avg(1.0 * correct / n) AS macro
   FROM tallied GROUP BY model
 ), asked AS MATERIALIZED (
   SELECT model, task, graded, n, total, outside, count(*) OVER (PARTITION BY model, task) AS size
@@ -343,8 +350,9 @@ WITH tallied AS MATERIALIZED (
          CASE WHEN k.outside OR t.tasks < 5 THEN NULL WHEN NOT t.by_row THEN t.task_ci
               WHEN t.graded THEN k.by_graded_task ELSE k.by_task END AS task_ci,
          CASE WHEN k.outside OR t.tasks < 2 THEN NULL WHEN t.graded THEN k.macro ELSE t.macro END AS macro,
-         CASE WHEN k.outside OR t.tasks < 2 THEN NULL WHEN t.by_row THEN s.macro_ci ELSE t.macro_ci END AS macro_ci
+         CASE WHEN k.outside OR t.tasks < 2 THEN NULL WHEN t.by_row THEN s.macro_ci ELSE m.macro_ci END AS macro_ci
   FROM totals AS t LEFT JOIN tasked AS k ON k.model IS t.model LEFT JOIN scored AS s ON s.model IS t.model
+  LEFT JOIN macros AS m ON m.model IS t.model
 ), alike AS (
   -- A Beta posterior with the middle m and the standard deviation s of an interval
   -- has m (1 - m) / s^2 - 1 answers, two of them the uniform prior's.

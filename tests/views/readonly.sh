@@ -30,8 +30,8 @@ check() {
 }
 # report NAME: makes the page, as one who may only read.
 report() { $reader "$dir/home/sql/report.sh" "$dir/$1/evals.db" "$dir/out/$1.html" >"$dir/out/said" 2>&1; }
-lines() { grep -cE '<td class="name" title="[ab]">' "$dir/out/$1.html"; }
-whole() { [ "$(lines "$1")" = 5 ] && grep -q '</html>' "$dir/out/$1.html"; }
+lines() { grep -cE '<td class="name keep">[ab]</td>' "$dir/out/$1.html"; }
+whole() { [ "$(lines "$1")" = 3 ] && grep -q '</html>' "$dir/out/$1.html"; }
 untouched() { [ "$(ls "$dir/$1")" = "$2" ] && cmp -s "$dir/$1/evals.db" "$dir/out/before"; }
 
 # over NAME MODE-OF-DIRECTORY: the file read-only, and perhaps its directory.
@@ -65,7 +65,7 @@ refused() { ! report unmerged && grep -q 'evals.db-wal' "$dir/out/said" && ! tes
 check "unmerged: no page without the log's rows" refused
 chmod 777 "$dir/unmerged"
 check "unmerged: a report" report unmerged
-check "unmerged: with the log's rows" grep -q 'title="c"' "$dir/out/unmerged.html"
+check "unmerged: with the log's rows" grep -q '<td class="name keep">c</td>' "$dir/out/unmerged.html"
 
 # The shell's own way, and views of the same names in the database.
 database "views" delete

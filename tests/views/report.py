@@ -253,7 +253,7 @@ def task_numbers(db, page, name, models):
                     db.execute("SELECT task, model, accuracy, ci, n FROM by_task") if model in first)
     check(f"{name}: every task has the view's digits", shown == wanted)
     wanted = [(model, digits(macro), digits(ci), digits(task_ci)) for model, macro, ci, task_ci in
-              db.execute("SELECT model, macro, macro_ci, task_ci FROM leaderboard WHERE n > 0")]
+              db.execute("SELECT model, macro, macro_ci, task_ci FROM leaderboard WHERE n > 0 LIMIT 12")]
     shown = [(r["model"][0], r["mean of the tasks"][1], r["95% interval"][1], r.get("on other tasks", ["", ""])[1])
              for r in page.columns("across")]
     check(f"{name}: across tasks the view's digits", shown == wanted)
