@@ -60,6 +60,9 @@ WITH turned AS (
 )
 SELECT iif(turn, place_b, place_a) AS place, iif(turn, place_a, place_b) AS other,
        iif(turn, -diff, diff) AS diff, iif(turn, -hi, lo) AS lo, iif(turn, -lo, hi) AS hi,
+       -- turned as text, which keeps all digits: minus the upper end, minus the lower
+       iif(turn, replace('[-' || substr(ci, instr(ci, ',') + 1, length(ci) - instr(ci, ',') - 1) || ',-' ||
+                         substr(ci, 2, instr(ci, ',') - 2) || ']', '--', ''), ci) AS ci,
        iif(turn, 1 - prob_a_better, prob_a_better) AS sure, n, p_all,
        -- in words: of all pairs together, of this pair alone, or not at all
        CASE WHEN verdict_all <> 'not separated' THEN 'better'
@@ -293,7 +296,7 @@ SELECT '<tr><td class="name keep">' || a.name || '</td><td class="name keep">' |
        '</td><td class="text keep">' || verdict || '</td><td class="picture">' || coalesce(html, '') ||
        '</td><td data-value="' || coalesce(diff, '') || '">' ||
        coalesce(replace(replace(replace(printf('%+.1f', 100 * diff), '+0.0', '0.0'), '-0.0', '0.0'), '-', '−'), '') ||
-       '</td><td data-value="' || coalesce('[' || d.lo || ',' || d.hi || ']', '') || '">' ||
+       '</td><td data-value="' || coalesce(d.ci, '') || '">' ||
        coalesce(replace(printf('%+.1f to %+.1f', 100 * d.lo, 100 * d.hi), '-', '−'), '') ||
        '</td><td data-value="' || coalesce(sure, '') || '">' ||
        CASE WHEN sure IS NULL THEN '' WHEN sure >= 0.995 THEN '&gt;99%' WHEN sure < 0.005 THEN '&lt;1%' ELSE printf('%.0f%%', 100 * sure) END ||

@@ -6,6 +6,7 @@
 What the views should say is worked out here from the rows, in Python: what is graded, what was asked again, counts,
 means, McNemar's p, Holm's steps, ranks.  Intervals are then asked of the functions over counts, with these.
 """
+import base64
 import collections
 import functools
 import json
@@ -17,6 +18,8 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import types
+from unittest import mock
 
 import yaml
 
@@ -378,12 +381,43 @@ def paired_by_an_index():
 # The same numbers elsewhere
 
 
+def shown_picture(value):
+    """What Datasette's plugin makes of a cell: None, or the picture that an image has; loaded with no more of
+    Datasette than it uses."""
+    datasette, markupsafe = types.ModuleType("datasette"), types.ModuleType("markupsafe")
+    datasette.hookimpl, markupsafe.Markup = (lambda function: function), type("Markup", (str,), {})
+    plugin = types.ModuleType("evalci_pictures")
+    with mock.patch.dict(sys.modules, datasette=datasette, markupsafe=markupsafe):
+        exec((ROOT / "sql/datasette/plugins/evalci_pictures.py").read_text(), plugin.__dict__)
+    html = plugin.render_cell(value=value)
+    if html is None:
+        return None
+    image = re.fullmatch(r'<img alt="[\w ]*" style="[\w:%-]*" src="data:image/svg\+xml;base64,([A-Za-z0-9+/=]*)">', html)
+    check("a cell with a picture is an image and nothing else", image and type(html).__name__ == "Markup")
+    return base64.b64decode(image[1]).decode()
+
+
+def datasette_pictures():
+    """Pictures are shown as such, and any other cell is left to Datasette."""
+    db = opened()
+    svg = db.execute("SELECT forest_svg('漢 <&>', 0.5, '[0.4,0.6]')").fetchone()[0]
+    hostile = svg[:60] + '"><script>alert(1)</script>'
+    check("the plugin shows the whole picture", shown_picture(svg) == svg and shown_picture(hostile) == hostile)
+    check("and leaves the rest", all(shown_picture(v) is None for v in (None, 5, 0.5, b"<svg", "text", "<svg>", "")))
+
+
 def datasette():
     """The canned queries, as Datasette runs them: with every parameter of a form not yet filled in, an empty text."""
     db = filled(answers(13, 4, 6, 12, attempts=(1, 2), graded=(2,)))
     queries = yaml.safe_load((ROOT / "sql/datasette/metadata.yaml").read_text())["databases"]["evals"]["queries"]
     source = {"ranking": "leaderboard", "on_common": "common", "pairs": "compare", "tasks": "by_task", "attempts": "passes", "ties": "leaderboard"}
-    check("every canned query is tried", set(queries) == set(source))
+    drawn = {"forest": "forest_svg", "heatmap": "heatmap_svg"}
+    check("every canned query is tried", set(queries) == set(source) | set(drawn))
+    for name in drawn:
+        picture, = table(db, queries[name]["sql"])
+        check(f"Datasette's plugin shows {name}", shown_picture(picture["picture"]))
+    check("the heatmap has every probability", set(re.findall(r"<title>([^<]*)</title></rect>", picture["picture"])) >=
+          {r["p"] for r in table(db, "SELECT CAST(prob_a_better AS TEXT) AS p FROM compare") if len(r["p"]) < 15})
     for name, view in source.items():
         sql = queries[name]["sql"]
         shown = table(db, sql, *[""] * len(set(re.findall(r":(\w+)", sql))))
@@ -430,10 +464,16 @@ def report(folder):
     done = subprocess.run([str(ROOT / "sql/report.sh"), path, page], capture_output=True, text=True)
     check(f"a report is written: {done.stderr}", done.returncode == 0)
     values = set(re.findall(r'data-value="([^"]*)"', pathlib.Path(page).read_text())) if done.returncode == 0 else set()
-    for view, columns in (("leaderboard", ("accuracy", "ci", "task_ci")), ("compare", ("diff", "ci", "prob_a_better")), ("by_task", ("accuracy", "ci"))):
+    for view, columns in (("leaderboard", ("accuracy", "ci", "task_ci", "macro", "macro_ci")), ("by_task", ("accuracy", "ci"))):
         for row in db.execute(f"SELECT {', '.join(f'CAST({c} AS TEXT) AS {c}' for c in columns)} FROM {view}"):
             for column in columns:
                 check(f"the report has {view}'s {column} {row[column]}", row[column] is None or row[column] in values)
+    # the better model comes first
+    for row in db.execute("""SELECT CAST(abs(diff) AS TEXT), iif(diff < 0, ci_hi(ci), ci_lo(ci)), iif(diff < 0, ci_lo(ci), ci_hi(ci)),
+                                    CAST(iif(diff < 0, 1 - prob_a_better, prob_a_better) AS TEXT), diff < 0 FROM compare"""):
+        ends = [abs(x) if x == 0 else -x if row[4] else x for x in row[1:3]]
+        check(f"the report has compare's {tuple(row)}", row[0] in values and row[3] in values and
+              any(v.startswith("[") and json.loads(v) == ends for v in values))
 
 
 # The gate
@@ -485,6 +525,7 @@ def main():
     items_as_text()
     families()
     paired_by_an_index()
+    datasette_pictures()
     datasette()
     with tempfile.TemporaryDirectory() as folder:
         materialized(folder)
