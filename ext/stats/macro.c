@@ -65,7 +65,7 @@ typedef struct axis_panel {
 } axis_panel;
 
 enum {
-  RAY_PANELS = 9,
+  RAY_PANELS = 14,
   RAY_LEVELS = 12,
   RAY_WINDOW = 16 /* tasks that may be at the other end than most of their posterior */
 };
@@ -100,7 +100,7 @@ typedef struct macro {
   double lo, hi; /* between which M is */
   double step;   /* of tau, a panel */
   axis_panel **panels; /* owned */
-  size_t panel_count, panel_room;
+  size_t panel_count, panel_room, most_panels;
   ray_level *levels[RAY_LEVELS]; /* owned */
   narrow_point *narrow;          /* owned */
   size_t narrow_count, narrow_room;
@@ -266,7 +266,9 @@ static void sum_cumulants(const macro *m, point_wave *p, double z) {
   memset(p->u, 0, sizeof p->u);
   p->within = HUGE_VAL;
   for (size_t t = 0; t < m->count; t++) {
-    const task_wave *task = &p->tasks[t];
+    task_wave *task = &p->tasks[t];
+    if (task->within < z && task->u[EV_WAVE_CUMULANTS - 1] == 0)
+      task->within = ev_wave_cumulants(task->a, task->b, 4 * z, task->u);
     if (task->within < z) continue;
     p->within = fmin(p->within, task->within);
     for (int j = 0; j < EV_WAVE_CUMULANTS; j++) p->u[j] += m->tasks[t].times * task->u[j];
@@ -330,14 +332,15 @@ static void set_ray_node(const macro *m, ray_panel *p, int q, double complex tau
   }
 }
 
+/* The first panel is short beside the way to the origin, and the others lengthen. */
 static void set_rays(const macro *m, ray_level *l) {
-  double width = log(60 / RAY_NEAREST / l->tau) / (RAY_PANELS - 1);
+  double first = l->tau / 4, width = log(60 / RAY_NEAREST / first) / (RAY_PANELS - 1);
   const double complex turn = CMPLX(M_SQRT1_2, -M_SQRT1_2);
   for (int panel = 0; panel < RAY_PANELS; panel++)
     for (int q = 0; q < EV_NODES; q++) {
-      double x = (1 + ev_node(q)) / 2, y = l->tau * x, dy = l->tau * ev_weight(q) / 2;
+      double x = (1 + ev_node(q)) / 2, y = first * x, dy = first * ev_weight(q) / 2;
       if (panel > 0) {
-        y = l->tau * exp(width * (panel - 1 + x));
+        y = first * exp(width * (panel - 1 + x));
         dy = y * width * ev_weight(q) / 2;
       }
       set_ray_node(m, &l->panels[0][panel], q, l->tau + y * turn, dy * turn);
@@ -352,6 +355,7 @@ static ray_level *level_at(macro *m, int i) {
   m->levels[i] = l;
   size_t corners = (size_t)m->total + 1;
   l->panel = (size_t)ceil(ldexp(RAY_FROM, i) * m->total / m->step);
+  if (i > 0 && l->panel <= m->levels[i - 1]->panel) l->panel = m->levels[i - 1]->panel + 1;
   l->tau = (double)l->panel * m->step;
   l->sums = calloc(corners * 2 * RAY_PANELS, sizeof *l->sums);
   l->used = calloc(corners, sizeof *l->used);
@@ -647,6 +651,17 @@ static void add_narrow_line(macro *m, const ev_hierarchy *h, const ev_hierarchy_
 /*
 ** One line of the posterior
 */
+
+/* The most panels there are for points that neither fall off nor part into branches: beside
+** a task that is mixed and very large, and no other of the kind.  The last half of them fade
+** out, which changes P(M <= m) only within some 30/tau of a corner. */
+enum { MOST_PANELS = 512 };
+
+static double window_at(const macro *m, double tau) {
+  double share = tau / (m->step * (double)m->most_panels);
+  return share < 0.5 ? 1 : erfc(21.6 * (share - 0.75)) / 2;
+}
+
 static void start_point(const macro *m, const ev_hierarchy_point *h, task_wave *tasks,
                         point_wave *p) {
   double goal = 9 / (moments_at(m, h).sd * m->total); /* where a normal's phi is e^-40 */
@@ -659,28 +674,32 @@ static void start_point(const macro *m, const ev_hierarchy_point *h, task_wave *
   }
 }
 
+/* Adds the points' phi on a panel; gives how large their sum still is. */
+static double add_points(macro *m, size_t i, point_wave *points, size_t count) {
+  axis_panel *panel = panel_at(m, i);
+  waves sum = {{0}, {0}};
+  if (!panel) m->status = EV_NO_MEMORY;
+  for (size_t j = 0; j < count && m->status == EV_OK; j++)
+    if (!points[j].gone) m->status = add_point(m, panel, &points[j], &sum);
+  for (int q = 0; q < EV_NODES && m->status == EV_OK; q++) {
+    double part = window_at(m, panel->tau[q]);
+    panel->sum_re[q] += part * sum.re[q];
+    panel->sum_im[q] += part * sum.im[q];
+  }
+  return largest(&sum);
+}
+
+/* Follows a line's points along the axis until nothing is left of them, or they leave it. */
 static void march_line(macro *m, point_wave *points, size_t count) {
   int level = 0;
-  for (size_t i = 0; m->status == EV_OK; i++) {
-    ray_level *l = level_at(m, level);
-    if (!l) m->status = EV_NO_MEMORY;
-    if (l && i == l->panel) {
+  for (size_t i = 0; i < m->most_panels && m->status == EV_OK; i++) {
+    ray_level *l = level < RAY_LEVELS ? level_at(m, level) : NULL;
+    if (!l && level < RAY_LEVELS) m->status = EV_NO_MEMORY;
+    if (l && i == l->panel && i <= m->most_panels / 2) {
       if (leave_axis(m, l, points, count)) return;
-      if (++level == RAY_LEVELS) m->status = EV_NOT_CONVERGED;
+      level++;
     }
-    axis_panel *panel = panel_at(m, i);
-    if (!panel) m->status = EV_NO_MEMORY;
-    if (m->status != EV_OK) return;
-    waves sum = {{0}, {0}};
-    double most = 0;
-    for (size_t j = 0; j < count && m->status == EV_OK; j++)
-      if (!points[j].gone) m->status = add_point(m, panel, &points[j], &sum);
-    for (int q = 0; q < EV_NODES; q++) {
-      panel->sum_re[q] += sum.re[q];
-      panel->sum_im[q] += sum.im[q];
-      most = fmax(most, fmax(fabs(sum.re[q]), fabs(sum.im[q])));
-    }
-    if (most < MACRO_NEGLIGIBLE) return;
+    if (m->status == EV_OK && add_points(m, i, points, count) < MACRO_NEGLIGIBLE) return;
   }
 }
 
@@ -798,6 +817,7 @@ static void find_range(macro *m, const ev_hierarchy *h) {
   m->lo = fmax(0, m->lo);
   m->hi = fmin(1, m->hi);
   m->step = 18 / (m->hi - m->lo);
+  m->most_panels = (size_t)fmax(MOST_PANELS, 4 * ceil(RAY_FROM * m->total / m->step));
 }
 
 static void free_macro(macro *m) {

@@ -9,9 +9,9 @@
 #include <stdbool.h>
 
 enum {
-  EV_WAVE_CUMULANTS = 24,
-  EV_WAVE_TERMS = 40, /* of a branch */
-  EV_WAVE_MOMENTS = 768 /* Chebyshev moments at most, which serve up to |z| = 1280 */
+  EV_WAVE_CUMULANTS = 36,
+  EV_WAVE_TERMS = 60, /* of a branch */
+  EV_WAVE_MOMENTS = 1536 /* Chebyshev moments at most, which serve up to |z| = 2800 */
 };
 
 /* Near z = 0: ln E exp(izX) = sum of u[j] (iz)^(j+1) / (j+1).  Gives the |z| up to which the
