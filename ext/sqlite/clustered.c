@@ -52,15 +52,18 @@ static bool add_result(evalci_call *call, clusters *c, sqlite3_value **argv, int
 }
 
 /* NULL counts are skipped, and so is a cluster without questions. */
-static bool read_cluster_counts(evalci_call *call, sqlite3_value **argv, double *counts) {
-  static const char *const names[] = {"k", "n"};
+static bool read_cluster_counts(evalci_call *call, const char *const *names, sqlite3_value **argv,
+                                double *counts) {
   counts[1] = 0;
   return evalci_any_null(2, argv) || evalci_read_k_n(call, names, argv, counts);
 }
 
-static bool add_cluster(evalci_call *call, clusters *c, sqlite3_value **argv, int times) {
+static const char *const cluster_counts[] = {"k", "n"}, *const item_counts[] = {"c", "n"};
+
+static bool add_counts(evalci_call *call, clusters *c, const char *const *names,
+                       sqlite3_value **argv, int times) {
   double counts[2];
-  if (!read_cluster_counts(call, argv, counts)) return false;
+  if (!read_cluster_counts(call, names, argv, counts)) return false;
   if (counts[1] == 0) return true;
   evalci_key key = {.type = SQLITE_BLOB, .bytes = counts, .size = sizeof counts};
   evalci_entry *e = evalci_entry_of(&c->keys, &key);
@@ -69,11 +72,19 @@ static bool add_cluster(evalci_call *call, clusters *c, sqlite3_value **argv, in
   return true;
 }
 
+static bool add_cluster(evalci_call *call, clusters *c, sqlite3_value **argv, int times) {
+  return add_counts(call, c, cluster_counts, argv, times);
+}
+
+static bool add_item(evalci_call *call, clusters *c, sqlite3_value **argv, int times) {
+  return add_counts(call, c, item_counts, argv, times);
+}
+
 /* Rows of one label are one cluster. */
 static bool add_labelled(evalci_call *call, clusters *c, sqlite3_value **argv, int times) {
   double counts[2];
   evalci_key key;
-  if (!read_cluster_counts(call, argv + 1, counts)) return false;
+  if (!read_cluster_counts(call, cluster_counts, argv + 1, counts)) return false;
   if (counts[1] == 0) return true;
   if (!evalci_read_cluster(call, argv[0], &key)) return false;
   evalci_entry *e = evalci_entry_of(&c->keys, &key);
@@ -105,7 +116,7 @@ const evalci_cluster_source evalci_attempted_items = {
     {"y", "item"}, 2, add_result, cluster_of_results};
 const evalci_cluster_source evalci_results_of_tasks = {
     {"y", "task"}, 2, add_result, cluster_of_results};
-const evalci_cluster_source evalci_given_items = {{"c", "n"}, 1, add_cluster, cluster_of_counts};
+const evalci_cluster_source evalci_given_items = {{"c", "n"}, 1, add_item, cluster_of_counts};
 
 static void clusters_step(sqlite3_context *context, int argc, sqlite3_value **argv) {
   const evalci_function *f = sqlite3_user_data(context);

@@ -69,9 +69,10 @@ static bool read_range(evalci_call *call, sqlite3_value **argv, ev_options *out)
       out->lo < out->hi && fabs(out->lo) <= most && fabs(out->hi) <= most &&
       out->hi - out->lo >= 1 / most)
     return true;
-  return evalci_fail(
-      call, "the range of scores must be two numbers, the least and the most, got %s and %s",
-      evalci_show(argv[0]).text, evalci_show(argv[1]).text);
+  return evalci_fail(call,
+                     "the range of scores must be two numbers, a least and a most, up to 3e150, "
+                     "got %s and %s; give the least first, as in 1, 5",
+                     evalci_show(argv[0]).text, evalci_show(argv[1]).text);
 }
 
 /* An option: the values it takes, with what a message calls them; and, if it is a

@@ -131,7 +131,8 @@ static bool add_weighted(evalci_call *call, units *u, sqlite3_value **argv, int 
   if (!evalci_read_score(call, argv[0], &u->options, &pair[0])) return false;
   if (!evalci_read_number(argv[1], &pair[1]) || !(pair[1] >= 0x1p-500 && pair[1] <= 0x1p500))
     return evalci_fail(call,
-                       "a weight must be a positive number, got %s; leave rows out with WHERE",
+                       "a weight must be a positive number, up to 3e150, got %s; "
+                       "leave rows out with WHERE",
                        evalci_show(argv[1]).text);
   return add_pair(u, pair, times);
 }
