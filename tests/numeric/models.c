@@ -306,13 +306,13 @@ static void panels_touch(void) {
 }
 
 /* With one question a cluster there is nothing to be tied: Beta(k+1, n-k+1). */
-static void single_questions_are_independent(void) {
+static void single_questions_are_independent(ev_prior prior) {
   for (double n = 1; n < 3000; n = 3 * n + 1)
     for (double k = 0; k <= n; k = 2 * k + 1) {
       ev_cluster clusters[] = {{1, 1, k}, {0, 1, n - k}};
       const ev_cluster *given = k > 0 ? clusters : clusters + 1;
       size_t count = k > 0 && k < n ? 2 : 1;
-      ev_options options = {.level = 0.95, .a = 1, .b = 1};
+      ev_options options = {.level = 0.95, .a = 1, .b = 1, .prior = prior};
       ev_interval ci = {0, 0}, bayes = interval(ev_bayes, (double[]){k, n}, &options);
       ev_clustered(given, count, &options, (ev_host){NULL, NULL}, &ci);
       check(fabs(ci.lo - bayes.lo) < 1e-11, "clusters of one", ci.lo, bayes.lo);
@@ -360,6 +360,7 @@ static void order_of_clusters_changes_no_digit(void) {
   ev_cluster merged[COUNT / 2], shuffled[COUNT];
   ev_options options = {.level = 0.95, .a = 1, .b = 1};
   for (int round = 0; round < 200; round++) {
+    options.prior = round % 2 ? EV_PRIOR_ICC : EV_PRIOR_GAMMA;
     for (int i = 0; i < COUNT / 2; i++) {
       double n = 1 + (i * 7919 + round * 104729) % 977,
              k = floor(n * ((i * 31 + round) % 101) / 101);
@@ -377,11 +378,11 @@ static void order_of_clusters_changes_no_digit(void) {
 }
 
 /* Where rounding would decide, it says so instead (contract 9). */
-static void too_many_questions_are_refused(void) {
+static void too_many_questions_are_refused(ev_prior prior) {
   ev_cluster clusters[] = {{4e8, 1e9, 5e7}};
+  ev_options options = {.level = 0.95, .a = 1, .b = 1, .prior = prior};
   ev_interval ci;
-  ev_status status = ev_clustered(clusters, 1, &(ev_options){.level = 0.95, .a = 1, .b = 1},
-                                  (ev_host){NULL, NULL}, &ci);
+  ev_status status = ev_clustered(clusters, 1, &options, (ev_host){NULL, NULL}, &ci);
   check(status == EV_TOO_LARGE, "5e7 clusters of 1e9", status, EV_TOO_LARGE);
 }
 
@@ -418,8 +419,10 @@ int main(void) {
   panels_touch();
   rising_factorials_are_products();
   order_of_clusters_changes_no_digit();
-  single_questions_are_independent();
   many_sizes_can_be_stopped();
-  too_many_questions_are_refused();
+  for (int prior = EV_PRIOR_GAMMA; prior <= EV_PRIOR_ICC; prior++) {
+    single_questions_are_independent((ev_prior)prior);
+    too_many_questions_are_refused((ev_prior)prior);
+  }
   return check_summary();
 }
