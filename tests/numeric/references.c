@@ -95,12 +95,19 @@ static cell word(const char *text) {
   return c;
 }
 
-/* Rows of an aggregate: its columns parted by slashes. */
-static void read_rows(const function *f, const char *text) {
+/* How many columns the first row has. */
+static int columns_of(const char *rows) {
+  int count = 1;
+  for (; *rows && *rows != ' '; rows++) count += *rows == '/';
+  return count;
+}
+
+/* Rows of an aggregate: so many columns, parted by slashes. */
+static void read_rows(const function *f, const char *text, int columns) {
   char *at = (char *)text;
   for (input.end = 0; *at && *at != '\r'; at += *at == ' ') {
     if (input.end == MOST_ROWS) die("too many rows", f->name);
-    for (int j = 0; j < f->columns; j++) {
+    for (int j = 0; j < columns; j++) {
       cells[input.end][j] = number(at);
       strtod(at, &at);
       at += *at == '/';
@@ -113,11 +120,11 @@ static void read_rows(const function *f, const char *text) {
 ** many are given. */
 static int read_arguments(const function *f, const line *head, const line *l, bool exchanged) {
   const char *rows = column(head, l, "rows");
-  int arity = 0;
+  int arity = 0, columns = rows ? columns_of(rows) : 0;
   input.end = 1;
   times[0] = 1;
-  if (rows) read_rows(f, rows);
-  for (int j = rows ? f->columns : 0; j < f->count; j++) {
+  if (rows) read_rows(f, rows, columns);
+  for (int j = columns; j < f->count; j++) {
     char name[24];
     snprintf(name, sizeof name, "%s", f->arguments[j]->name);
     size_t last = strlen(name) - 1;
