@@ -181,7 +181,7 @@ WITH RECURSIVE worded AS MATERIALIZED (
 ), everyone(task, word, bits, rest) AS (
   -- What all models answered, from a list of their bits, one of which is taken at a time.
   SELECT task, word, 0xffffffffff, group_concat(known_bits, ',') || ',' FROM worded
-  GROUP BY task, word HAVING count(*) = (SELECT count(DISTINCT model) FROM worded)
+  GROUP BY task, word HAVING count(*) = (SELECT count(*) FROM (SELECT DISTINCT model FROM worded))
   UNION ALL
   SELECT task, word, bits & CAST(rest AS INTEGER), substr(rest, instr(rest, ',') + 1) FROM everyone WHERE rest <> ''
 ), masks AS (
@@ -239,7 +239,7 @@ WITH RECURSIVE worded AS MATERIALIZED (
   FROM (SELECT * FROM counted WHERE model_a IS NOT NULL UNION ALL SELECT * FROM scored)
 ), shared AS MATERIALIZED (
   SELECT CASE WHEN (SELECT max(again) FROM worded)
-              THEN (SELECT count(*) FROM (SELECT 1 FROM asked GROUP BY task, item HAVING count(*) = (SELECT count(DISTINCT model) FROM worded)))
+              THEN (SELECT count(*) FROM (SELECT 1 FROM asked GROUP BY task, item HAVING count(*) = (SELECT count(*) FROM (SELECT DISTINCT model FROM worded))))
               ELSE coalesce((SELECT n FROM counted WHERE model_a IS NULL), 0) END AS common
 ), stepped AS (
   SELECT *, p * (1 + count(p) OVER () - row_number() OVER (ORDER BY p IS NULL, p)) AS step FROM tested
@@ -319,13 +319,13 @@ WITH tallied AS MATERIALIZED (
   SELECT model, max(by_row) AS by_row, max(graded AND n > 0) AS graded, max(again) AS again,
          sum(n) AS n, sum(correct) AS correct, sum(errored) AS errored, sum(n > 0) AS tasks,
          clustered_ci_counts(correct, n, 0.95, 'icc') FILTER (WHERE n > 0 AND NOT by_row) AS task_ci,
-         avg(1.0 * correct / n) AS macro
+         round(avg(1.0 * correct / n), 12) AS macro -- avg's last digits depend on SQLite's version
   FROM tallied GROUP BY model
 ), asked AS MATERIALIZED (
   SELECT model, task, graded, n, total, outside, count(*) OVER (PARTITION BY model, task) AS size
   FROM (SELECT DISTINCT model FROM tallied WHERE by_row) CROSS JOIN questions USING (model) WHERE n > 0
 ), tasked AS (
-  SELECT model, max(outside) AS outside, sum(questions) AS questions, sum(total) / sum(n) AS accuracy, avg(total / n) AS macro,
+  SELECT model, max(outside) AS outside, sum(questions) AS questions, sum(total) / sum(n) AS accuracy, round(avg(total / n), 12) AS macro,
          clustered_ci_counts(total, n, 0.95, 'icc') FILTER (WHERE NOT graded) AS by_task,
          clustered_mean_ci_counts(total, n) FILTER (WHERE NOT outside) AS by_graded_task
   FROM (SELECT model, task, max(outside) AS outside, max(graded) AS graded, count(*) AS questions, sum(total) AS total, sum(n) AS n
@@ -353,17 +353,18 @@ WITH tallied AS MATERIALIZED (
          CASE WHEN k.outside OR t.tasks < 2 THEN NULL WHEN t.by_row THEN s.macro_ci ELSE m.macro_ci END AS macro_ci
   FROM totals AS t LEFT JOIN tasked AS k ON k.model IS t.model LEFT JOIN scored AS s ON s.model IS t.model
   LEFT JOIN macros AS m ON m.model IS t.model
-), alike AS (
+), alike AS MATERIALIZED (
   -- A Beta posterior with the middle m and the standard deviation s of an interval
   -- has m (1 - m) / s^2 - 1 answers, two of them the uniform prior's.
-  SELECT model, correct, n, by_row, (ci_lo(ci) + ci_hi(ci)) / 2 AS m,
+  SELECT row_number() OVER (ORDER BY model) AS number, model, correct, n, by_row, (ci_lo(ci) + ci_hi(ci)) / 2 AS m,
          CAST(max(1, round(3.92 * 3.92 * (ci_lo(ci) + ci_hi(ci)) / 2 * (1 - (ci_lo(ci) + ci_hi(ci)) / 2) / ci_width(ci) / ci_width(ci) - 3)) AS INTEGER) AS size
   FROM joined WHERE ci IS NOT NULL
 ), best AS (
-  SELECT json_extract(value, '$.label') AS model, json_extract(value, '$.p_best') AS p_best
-  FROM json_each((SELECT ranks_counts(model, CASE WHEN by_row THEN max(0, min(size, CAST(round(m * (size + 2) - 1) AS INTEGER))) ELSE correct END,
+  SELECT alike.model, json_extract(value, '$.p_best') AS p_best
+  FROM json_each((SELECT ranks_counts(number, CASE WHEN by_row THEN max(0, min(size, CAST(round(m * (size + 2) - 1) AS INTEGER))) ELSE correct END,
                                       CASE WHEN by_row THEN size ELSE n END)
                   FROM alike WHERE (SELECT count(*) FROM alike) <= 1000))
+  JOIN alike ON alike.number = CAST(json_extract(value, '$.label') AS INTEGER)
 ), paired AS MATERIALIZED (
   SELECT CASE verdict_all WHEN 'A better' THEN model_a WHEN 'B better' THEN model_b END AS winner,
          CASE verdict_all WHEN 'A better' THEN model_b WHEN 'B better' THEN model_a END AS loser, common
@@ -379,7 +380,7 @@ SELECT j.model, n, correct, errored, accuracy, ci, ci_lo(ci) AS lo, ci_hi(ci) AS
        CASE WHEN ci IS NOT NULL THEN 1 + (SELECT count(*) FROM paired WHERE loser = j.model) END AS rank_lo,
        CASE WHEN ci IS NOT NULL THEN models - (SELECT count(*) FROM paired WHERE winner = j.model) END AS rank_hi,
        p_best, macro, macro_ci, ci_lo(macro_ci) AS macro_lo, ci_hi(macro_ci) AS macro_hi
-FROM joined AS j, shared LEFT JOIN best ON best.model = j.model
+FROM joined AS j, shared LEFT JOIN best ON best.model IS j.model
 ORDER BY accuracy DESC, j.model;
 
 -- common: one row a model, on the questions that every model answered; a model
@@ -394,7 +395,7 @@ CREATE VIEW common AS
 WITH asked AS MATERIALIZED (
   SELECT * FROM questions WHERE n > 0
 ), shared AS MATERIALIZED (
-  SELECT task, item FROM asked GROUP BY task, item HAVING count(*) = (SELECT count(DISTINCT model) FROM asked)
+  SELECT task, item FROM asked GROUP BY task, item HAVING count(*) = (SELECT count(*) FROM (SELECT DISTINCT model FROM asked))
 ), scored AS (
   SELECT model, sum(n) AS n, count(*) AS questions, sum(total) AS total, max(outside) AS outside, max(graded) AS graded, max(n > 1) AS again,
          clustered_ci_counts(total, n, 0.95, 'icc') FILTER (WHERE NOT graded) AS by_item,

@@ -63,13 +63,14 @@ def example(language, body, folder):
     """What it prints and its status, or None where it is run elsewhere."""
     if language == "sql" and body != SLOGAN:
         return run(["sqlite3", "evals.db"], folder, body)
-    if language == "yaml":
-        return run(["sh", "-e"], folder, "".join(step["run"] + "\n" for step in yaml.safe_load(body)))
     if language == "python":
         return run([sys.executable, "-c", body], folder)
     if language == "sh" and not any(command in body for command in ELSEWHERE):
         return run(["sh", "-e"], folder, body)
-    if language == "c":
+    if language == "yaml":
+        done = run(["sh", "-e"], folder, "".join(step["run"] + "\n" for step in yaml.safe_load(body)))
+        check(f"steps succeed:\n{done.stdout}", done.returncode == 0)
+    elif language == "c":
         (folder / re.match(r"/\* (\S+) \*/", body)[1]).write_text(body)
     elif language in CLIENTS:
         check(f"{language} is started by tests/clients/run", CLIENTS[language] in (ROOT / "tests/clients/run").read_text())

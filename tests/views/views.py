@@ -244,6 +244,11 @@ def hold_board(name, db, e):
             macro, macro_ci, task_ci = macro_and_tasks(e, model, bool(tasks & e.graded), any(len(ss) > 1 for ss in questions.values()))
             same(what, row, macro=macro, macro_lo=macro_ci and macro_ci[0], macro_hi=macro_ci and macro_ci[1],
                  task_lo=task_ci and task_ci[0], task_hi=task_ci and task_ci[1])
+    if able and all(r["method"] == "bayes" for r in rows if r["model"] in able):
+        best = json.loads(e.db.execute("SELECT ranks_counts(json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]')) FROM json_each(?)",
+                                       (json.dumps([(m, sum(map(sum, e.answers[m].values())), len(e.answers[m])) for m in able]),)).fetchone()[0])
+        for label in best:
+            same(f"{name}: {label['label']}", next(r for r in rows if r["model"] == label["label"]), p_best=label["p_best"])
     if able:
         check(f"{name}: the chances of being best add up to 1", near(sum(r["p_best"] for r in rows if r["model"] in able), 1))
 
@@ -357,6 +362,17 @@ def items_as_text():
     """One import may write 7 and another '7'."""
     db = filled([("a", "t", 7, 1, 1, None, None, None, None), ("b", "t", "7", 1, 0, None, None, None, None)])
     check("7 and '7' are one question", [(r["n"], r["only_a"]) for r in table(db, "SELECT * FROM compare")] == [(1, 1)])
+
+
+def names():
+    """A table of the person's own may have any names, or none."""
+    db = opened()
+    db.executescript("CREATE TABLE results(model, task, item, correct); INSERT INTO results VALUES "
+                     "(1, NULL, 1, 1), (2, NULL, 1, 0), (NULL, '', 1, '1'), (x'0102', '', 1, 1), ('a' || char(0), '', 1, 1), ('a' || char(0) || 'z', '', 1, 0);"
+                     + (ROOT / "sql/views.sql").read_text())
+    rows = table(db, "SELECT * FROM leaderboard")
+    check(f"names of any kind: {rows}", [r["common"] for r in rows] == [1] * 6 and near(sum(r["p_best"] for r in rows), 1))
+    check("pairs of any kind but no name", len(table(db, "SELECT * FROM compare")) == 10 and len(table(db, "SELECT * FROM common")) == 6)
 
 
 def families():
@@ -523,6 +539,7 @@ def main():
     shapes()
     order_of_attempts()
     items_as_text()
+    names()
     families()
     paired_by_an_index()
     datasette_pictures()
