@@ -125,13 +125,14 @@ static bool measure(const evalci_axis *s, const evalci_mark *marks, int count,
 /* Where the parts of a picture stand. */
 typedef struct places {
   double left, figures, right, top, bottom;
+  double head; /* of labels that are cut */
 } places;
 
 static void draw_row(sqlite3_str *out, const evalci_axis *s, const evalci_mark *mark,
                      const places *at, double y) {
   double point = mark->numbers[0];
   evalci_open_text(out, "\"ink\" text-anchor=\"end\"", at->left - FOREST_GAP, y + 4.5);
-  evalci_append_label(out, mark->labels[0], FOREST_LABEL);
+  evalci_append_label(out, mark->labels[0], FOREST_LABEL, at->head);
   sqlite3_str_appendall(out, "</text>");
   if (!isnan(mark->numbers[1])) draw_bar(out, s, mark->numbers + 1, at->left, y);
   if (point >= s->from && point <= s->to) {
@@ -160,21 +161,25 @@ static void draw_headings(sqlite3_str *out, const evalci_drawing *options, const
   if (!options->axis) return;
   evalci_open_text(out, "\"soft\" text-anchor=\"middle\"", at->left + PLOT / 2,
                    at->bottom + BOTTOM + 4);
-  evalci_append_label(out, options->axis, PLOT / FOREST_EM);
+  evalci_append_label(out, options->axis, PLOT / FOREST_EM, 0.5);
   evalci_close_text(out);
 }
 
 /* False when there is no memory to measure the figures. */
 static bool place(const evalci_drawing *options, const evalci_axis *s, const evalci_mark *marks,
                   int count, places *at) {
+  const char *labels[EVALCI_MOST_LABELS];
   double label = 3, points, intervals;
-  for (int i = 0; i < count; i++)
-    label = fmax(label, evalci_label_width(marks[i].labels[0], FOREST_LABEL));
+  for (int i = 0; i < count; i++) {
+    labels[i] = marks[i].labels[0];
+    label = fmax(label, evalci_label_width(labels[i], FOREST_LABEL));
+  }
   if (!measure(s, marks, count, append_point, &points) ||
       !measure(s, marks, count, append_interval, &intervals))
     return false;
   points = fmax(points, FOREST_EM * evalci_label_width(POINT, 60));
   intervals = fmax(intervals, FOREST_EM * evalci_label_width(INTERVAL, 60));
+  at->head = evalci_head_of(labels, count, FOREST_LABEL);
   at->left = FOREST_GAP + FOREST_EM * label + FOREST_GAP;
   at->top = TOP + evalci_title_height(options);
   at->bottom = at->top + LINE * count;
@@ -201,7 +206,7 @@ static bool draw_forest(evalci_call *call, const evalci_drawing *options, const 
 
 const evalci_picture evalci_forest = {.arguments = {"label", "point", "ci"},
                                       .labels = 1,
-                                      .most = 1000,
+                                      .most = EVALCI_MOST_LABELS,
                                       .instead = "draw fewer, with LIMIT in a subquery",
                                       .read = read_forest,
                                       .draw = draw_forest};

@@ -136,7 +136,8 @@ static void draw_cell(sqlite3_str *out, double p, bool against, double x, double
   sqlite3_str_appendall(out, "</text>\n");
 }
 
-static void draw_name(sqlite3_str *out, const char *name, double x, double y, bool slanted) {
+static void draw_name(sqlite3_str *out, const char *name, double head, double x, double y,
+                      bool slanted) {
   sqlite3_str_appendall(out, slanted ? "<text class=\"ink\" transform=\"translate("
                                      : "<text class=\"ink\" text-anchor=\"end\"");
   if (slanted) {
@@ -149,16 +150,18 @@ static void draw_name(sqlite3_str *out, const char *name, double x, double y, bo
     evalci_append_at(out, "y", y);
   }
   sqlite3_str_appendall(out, ">");
-  evalci_append_label(out, name, HEATMAP_LABEL);
+  evalci_append_label(out, name, HEATMAP_LABEL, head);
   sqlite3_str_appendall(out, "</text>\n");
 }
 
 static void draw_names(sqlite3_str *out, const names *rows, const names *columns, double left,
                        double top) {
+  double head = evalci_head_of(rows->name, rows->count, HEATMAP_LABEL);
   for (int i = 0; i < rows->count; i++)
-    draw_name(out, rows->name[i], left - HEATMAP_GAP, top + DOWN * i + DOWN / 2 + 3.5, false);
+    draw_name(out, rows->name[i], head, left - HEATMAP_GAP, top + DOWN * i + DOWN / 2 + 3.5, false);
+  head = evalci_head_of(columns->name, columns->count, HEATMAP_LABEL);
   for (int i = 0; i < columns->count; i++)
-    draw_name(out, columns->name[i], left + ACROSS * (i + 0.5), top - HEATMAP_GAP, true);
+    draw_name(out, columns->name[i], head, left + ACROSS * (i + 0.5), top - HEATMAP_GAP, true);
 }
 
 /* The legend: what a cell says, and what its colour is from 0 to 100. */
@@ -189,7 +192,7 @@ static void draw_legend(sqlite3_str *out, const char *meaning, double left, doub
     sqlite3_str_appendf(out, "%s</text>", ends[i]);
   }
   evalci_open_text(out, "\"soft\"", left + SWATCH * SWATCHES + HEATMAP_EM, top + 9);
-  evalci_append_label(out, meaning, 60);
+  evalci_append_label(out, meaning, 60, 0.5);
   evalci_close_text(out);
 }
 

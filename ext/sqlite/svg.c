@@ -64,13 +64,17 @@ char *evalci_label(sqlite3_value *value) {
   return text ? evalci_clean(text, (size_t)sqlite3_value_bytes(value)) : evalci_clean("", 0);
 }
 
-/* Fowler, Noll and Vo's, of the bytes and the type. */
-sqlite3_uint64 evalci_hash(sqlite3_value *value) {
-  sqlite3_uint64 hash = 14695981039346656037u + (unsigned)sqlite3_value_type(value);
-  const unsigned char *c = sqlite3_value_text(value);
-  for (int i = 0, size = c ? sqlite3_value_bytes(value) : 0; i < size; i++)
-    hash = (hash ^ c[i]) * 1099511628211u;
+/* Fowler, Noll and Vo's. */
+static sqlite3_uint64 hash_onto(sqlite3_uint64 hash, const char *bytes, size_t size) {
+  for (size_t i = 0; i < size; i++) hash = (hash ^ (unsigned char)bytes[i]) * 1099511628211u;
   return hash;
+}
+
+/* Of the bytes and the type. */
+sqlite3_uint64 evalci_hash(sqlite3_value *value) {
+  sqlite3_uint64 seed = 14695981039346656037u + (unsigned)sqlite3_value_type(value);
+  const char *text = (const char *)sqlite3_value_text(value);
+  return hash_onto(seed, text ? text : "", text ? (size_t)sqlite3_value_bytes(value) : 0);
 }
 
 /* Of one character, in ems: of the common sans-serif fonts, the widest. */
@@ -137,7 +141,19 @@ static void append_escaped(sqlite3_str *out, const char *text, size_t size) {
   }
 }
 
-void evalci_append_label(sqlite3_str *out, const char *label, double most) {
+/* What is kept of a label that does not fit: so many bytes, and the text from `end` on. */
+typedef struct cut {
+  size_t bytes;
+  const char *end;
+} cut;
+
+static cut cut_label(const char *label, double most, double head) {
+  double room = most - character_width(0x2026), width;
+  size_t bytes = fitting(label, head * room, &width);
+  return (cut){bytes, fitting_end(label, room - width)};
+}
+
+void evalci_append_label(sqlite3_str *out, const char *label, double most, double head) {
   double width;
   size_t size = fitting(label, most, &width);
   if (!label[size]) {
@@ -147,11 +163,37 @@ void evalci_append_label(sqlite3_str *out, const char *label, double most) {
   sqlite3_str_appendall(out, "<title>");
   append_escaped(out, label, strlen(label));
   sqlite3_str_appendall(out, "</title>");
-  double room = most - character_width(0x2026);
-  append_escaped(out, label, fitting(label, room / 2, &width));
+  cut kept = cut_label(label, most, head);
+  append_escaped(out, label, kept.bytes);
   sqlite3_str_appendall(out, ELLIPSIS);
-  const char *end = fitting_end(label, room - width);
-  append_escaped(out, end, strlen(end));
+  append_escaped(out, kept.end, strlen(kept.end));
+}
+
+/* What a label reads like once cut, hashed; 0 when it is not cut. */
+static sqlite3_uint64 reading_of(const char *label, double most, double head) {
+  double width;
+  if (!label[fitting(label, most, &width)]) return 0;
+  cut kept = cut_label(label, most, head);
+  return hash_onto(hash_onto(kept.bytes + 1, label, kept.bytes), kept.end, strlen(kept.end));
+}
+
+static bool any_alike(const char *const *labels, const sqlite3_uint64 *readings, int count) {
+  for (int i = 0; i < count; i++)
+    for (int j = 0; j < i; j++)
+      if (readings[i] && readings[i] == readings[j] && strcmp(labels[i], labels[j]) != 0)
+        return true;
+  return false;
+}
+
+double evalci_head_of(const char *const *labels, int count, double most) {
+  static const double heads[] = {0.5, 0.25, 0.75};
+  enum { HEADS = sizeof heads / sizeof *heads };
+  sqlite3_uint64 readings[EVALCI_MOST_LABELS];
+  for (int h = 0; h < HEADS; h++) {
+    for (int i = 0; i < count; i++) readings[i] = reading_of(labels[i], most, heads[h]);
+    if (!any_alike(labels, readings, count)) return heads[h];
+  }
+  return heads[0];
 }
 
 static void append_decimal(sqlite3_str *out, double x, int digits, const char *minus) {
@@ -197,7 +239,7 @@ double evalci_title_height(const evalci_drawing *options) {
 void evalci_draw_title(sqlite3_str *out, const evalci_drawing *options, double left, double width) {
   if (!options->title) return;
   evalci_open_text(out, "\"ink title\"", left, TITLE_HEIGHT - 8);
-  evalci_append_label(out, options->title, (width - 2 * left) / TITLE_EM);
+  evalci_append_label(out, options->title, (width - 2 * left) / TITLE_EM, 0.5);
   evalci_close_text(out);
 }
 

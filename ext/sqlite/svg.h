@@ -55,9 +55,17 @@ sqlite3_uint64 evalci_hash(sqlite3_value *value);
 ** hand to measure by; at most `most`, which is where labels are cut. */
 double evalci_label_width(const char *label, double most);
 
-/* The label, cut in its middle to a width, since names differ at their ends as often as
-** at their beginnings; with its whole text in a tooltip when it was. */
-void evalci_append_label(sqlite3_str *out, const char *label, double most);
+/* The label, cut to a width, with its whole text in a tooltip when it was.  `head` of
+** what is kept of it are its beginning and the rest its end. */
+void evalci_append_label(sqlite3_str *out, const char *label, double most, double head);
+
+/* The rows of a forest, which has the most labels of all pictures. */
+enum { EVALCI_MOST_LABELS = 1000 };
+
+/* How much of labels to keep at their beginning so that no two of them read the same:
+** a half, since names differ at their ends as often as at their beginnings, unless less
+** or more tells them apart. */
+double evalci_head_of(const char *const *labels, int count, double most);
 
 /* x with so many digits after the point, and no minus before a zero.  Not by
 ** appendf, whose rounding differs from one SQLite to the next. */

@@ -86,6 +86,13 @@ def hostile_labels(db):
     names = [f"gpt-4.1-2025-04-14-preview-{end}" for end in ("high", "low", "mini-high")]
     drawn = [shown(t) for t in texts(forest(db, [(n, 0.5, None) for n in names]), "ink")]
     check(f"long names that differ at their ends read differently: {drawn}", len(set(drawn)) >= 3)
+    for names in ([f"a-rather-long-organisation/model-name-{i:02d}-2026-01-31-preview" for i in range(12)],
+                  [f"organisation/m{i:02d}-of-some-length-that-goes-on-and-on-until-the-end" for i in range(12)],
+                  [f"organisation/model-{i:02d}-of-some-length-that-goes-on-and-on-until-the-end" for i in range(12)]):
+        drawn = [shown(t) for t in texts(forest(db, [(n, None, None) for n in names]), "ink") if shown(t)]
+        cells = db.execute("SELECT heatmap_svg(value, 1, 0.5) FROM json_each(?)", [json.dumps(names)]).fetchone()[0]
+        rows = [shown(t) for t in texts(ElementTree.fromstring(cells), "ink")]
+        check(f"names that differ in the middle read differently: {drawn[:2]}, {rows[:2]}", len(set(drawn)) == 12 and len(set(rows)) == 13)
     marked = "e\u0301" * 60
     label = texts(forest(db, [(marked, 0.5, None)]), "ink")[0]
     check("what follows the ellipsis is no mark without its letter", shown(label).split("…")[1].startswith("e"))
