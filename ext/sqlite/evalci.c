@@ -146,6 +146,9 @@ static const evalci_function *const functions[] = {
     INTERVAL("anytime_ci", LEVEL_BETA, one_proportion, ev_anytime),
     INTERVAL("anytime_paired_diff_ci", LEVEL, paired, ev_anytime_paired_diff),
 
+    SCALAR("judged_ci", LEVEL, evalci_judged_rows),
+    SCALAR("judged_ci_counts", LEVEL, evalci_judged_counts),
+
     INTERVAL("f1_ci", LEVEL, confusion, ev_f1),
     INTERVAL("precision_ci", LEVEL, predicted_positive, ev_precision),
     INTERVAL("recall_ci", LEVEL, truly_positive, ev_recall),

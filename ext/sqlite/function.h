@@ -110,6 +110,11 @@ typedef struct evalci_ranks_function {
 extern const evalci_kind evalci_ranks_of_labels;
 
 /*
+** judged.c: verdicts of a judge and what is true, to an interval of the accuracy.
+*/
+extern const evalci_kind evalci_judged_rows, evalci_judged_counts;
+
+/*
 ** attempts.c: the estimate of one question that was attempted several times.
 */
 extern const evalci_kind evalci_pass_at_k, evalci_pass_hat_k;

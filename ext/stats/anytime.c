@@ -59,12 +59,12 @@ enum { ANYTIME_STEPS = 100 };
 static bool lower_point(double k, double n, double most, ev_point *p) {
   /* D >= k ln(estimate / p) + (n-k) ln(1 - estimate) */
   double off = k < n ? (n - k) * log1p(-k / n) : 0;
-  double t = log(k / n) - (most - off) / k, step = -HUGE_VAL;
+  double t = log(k / n) - (most - off) / k;
   for (int i = 0; i < ANYTIME_STEPS; i++) {
     *p = ev_at_logit(t);
     if (p->x == 0) return true;
     double excess = deviance(k, n, p->x) + deviance(n - k, n, p->y) - most;
-    step = excess / (k - n * p->x);
+    double step = excess / (k - n * p->x);
     t += step;
     if (!(fabs(step) > 4 * DBL_EPSILON * fmax(1, fabs(t)))) {
       *p = ev_at_logit(t);
@@ -134,7 +134,7 @@ ev_status ev_anytime_paired_diff(const double *c, const ev_options *options, ev_
   assert(t.total >= 1);
   /* The mean over Dirichlet(1,1,1) is 2 a! b! rest! / (n+2)!. */
   double gain = stirling(t.total) - stirling(fmin(t.a, t.b)) - stirling(fmax(t.a, t.b)) -
-                stirling(t.rest) + log(t.total + 1) + log(t.total / 2 + 1);
+                stirling(t.rest) + log1p(t.total) + log1p(t.total / 2);
   double most = gain - log1p(-options->level);
   *ci = (ev_interval){-upper_difference(exchanged(t), most), upper_difference(t, most)};
   return ev_interval_status(*ci);

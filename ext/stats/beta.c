@@ -67,6 +67,23 @@ double ev_beta_ln_logit_density(const ev_beta *d, ev_point t) {
          beta_bent_log(d->b, t.y, d->comean, -dx, sum);
 }
 
+double ev_beta_negligible_beyond(const ev_beta *d, double side, double ln_drop) {
+  double peak = log(d->a / d->b), least = d->ln_peak - ln_drop;
+  double near = 0, far = 1 / sqrt(d->a * d->comean);
+  while (ev_beta_ln_logit_density(d, ev_at_logit(peak + side * far)) > least) {
+    near = far;
+    far *= 2;
+  }
+  while (far - near > 0.01 * far) {
+    double middle = (near + far) / 2;
+    if (ev_beta_ln_logit_density(d, ev_at_logit(peak + side * middle)) > least)
+      near = middle;
+    else
+      far = middle;
+  }
+  return peak + side * far;
+}
+
 /*
 ** Three methods for the ratio P/w of the lower tail of Beta(a,b) to w.  The upper
 ** tail is the lower tail of the mirrored distribution.  A series or fraction

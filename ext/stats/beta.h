@@ -37,6 +37,10 @@ ev_beta ev_beta_make(double a, double b);
 ** of x times x*y. */
 double ev_beta_ln_logit_density(const ev_beta *d, ev_point t);
 
+/* The logit, above the mean's (side 1) or below it (-1), beyond which the density of the
+** logit is negligible, less than e^-ln_drop of its peak; to a hundredth of the distance. */
+double ev_beta_negligible_beyond(const ev_beta *d, double side, double ln_drop);
+
 /* P(X <= x) as point.x and P(X > x) as point.y; the smaller of the two has
 ** full relative precision, less the digits that 1/min(a,b) costs below 1.  Both are
 ** NaN where a series does not converge; so are their logarithms. */

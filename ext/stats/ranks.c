@@ -75,23 +75,6 @@ static int by_counts(const void *x, const void *y) {
   return (a->k > b->k) - (a->k < b->k);
 }
 
-/* Where the density, on one side of its peak, has fallen to nothing; to a hundredth of
-** the distance. */
-static double negligible_beyond(const ev_beta *d, double side) {
-  double peak = log(d->a / d->b), ln_peak = d->ln_peak;
-  double near = 0, far = 1 / sqrt(d->a * d->b / (d->a + d->b));
-  while (ev_beta_ln_logit_density(d, ev_at_logit(peak + side * far)) > ln_peak - RANK_LN_DROP)
-    near = far, far *= 2;
-  while (far - near > 0.01 * far) {
-    double middle = (near + far) / 2;
-    if (ev_beta_ln_logit_density(d, ev_at_logit(peak + side * middle)) > ln_peak - RANK_LN_DROP)
-      near = middle;
-    else
-      far = middle;
-  }
-  return peak + side * far;
-}
-
 /* Sorts the models into classes; returns how many there are. */
 static size_t make_classes(const ev_answered *models, size_t count, rank_class *classes) {
   for (size_t i = 0; i < count; i++) {
@@ -108,8 +91,8 @@ static size_t make_classes(const ev_answered *models, size_t count, rank_class *
       classes[++kept] = classes[i];
   }
   for (size_t i = 0; i <= kept; i++) {
-    classes[i].from = negligible_beyond(&classes[i].posterior, -1);
-    classes[i].to = negligible_beyond(&classes[i].posterior, 1);
+    classes[i].from = ev_beta_negligible_beyond(&classes[i].posterior, -1, RANK_LN_DROP);
+    classes[i].to = ev_beta_negligible_beyond(&classes[i].posterior, 1, RANK_LN_DROP);
   }
   return kept + 1;
 }
