@@ -2,7 +2,7 @@
 ** Compares functions with their references, row by row, and prints the worst error of
 ** each beside the bar that the catalogue sets it (contract 25).
 **
-**     references FILE.csv...
+**     references [--load EXTENSION] [--digits] FILE.csv...
 **
 ** The head of a file names its columns: `method`, which with _ci_counts, _counts or
 ** nothing after it is a function; arguments, by the catalogue's names; `lo` and `hi`;
@@ -10,6 +10,9 @@
 ** it, 3/5x12.  A probability has its complement for hi: that of the models exchanged.
 **
 ** A function with a bar has references, and a reference is of such a function.
+**
+** Compiled without SQLITE_CORE, the extension is loaded instead of built in.  With
+** --digits what came out is printed too, every bit of it, to compare platforms by.
 */
 #include <math.h>
 #include <stdbool.h>
@@ -47,6 +50,7 @@ static cell (*cells)[INPUT_WIDTH];
 static long *times;
 static input_table input;
 static sqlite3 *db;
+static bool digits_shown;
 
 static void die(const char *what, const char *which) {
   fprintf(stderr, "references: %s: %s\n", what, which);
@@ -210,6 +214,7 @@ static void compare_line(const line *head, char *text) {
     read_arguments(f, head, &l, true);
     ask(f, arity, &got_hi, &unused);
   }
+  if (digits_shown) printf("digits %s %a %a\n", f->name, got_lo, got_hi);
   compare(f, n, got_lo, strtod(lo, NULL), shown);
   compare(f, n, got_hi, strtod(hi, NULL), shown);
   records[f - listed->functions].rows++;
@@ -224,22 +229,35 @@ static void compare_file(const char *path) {
   fclose(file);
 }
 
-static void start(void) {
+/* Makes the functions known to the connection. */
+static bool extend(const char *extension) {
+#ifdef SQLITE_CORE
+  return !extension && sqlite3_evalci_init(db, NULL, NULL) == SQLITE_OK;
+#else
+  sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 1, NULL);
+  return extension && sqlite3_load_extension(db, extension, NULL, NULL) == SQLITE_OK;
+#endif
+}
+
+static void start(const char *extension) {
   listed = catalogue_read();
   cells = calloc(MOST_ROWS, sizeof *cells);
   times = calloc(MOST_ROWS, sizeof *times);
   if (!cells || !times) die("no memory", "");
   input = (input_table){.rows = cells, .times = times};
-  if (sqlite3_open(":memory:", &db) != SQLITE_OK ||
-      sqlite3_evalci_init(db, NULL, NULL) != SQLITE_OK ||
+  if (sqlite3_open(":memory:", &db) != SQLITE_OK || !extend(extension) ||
       sqlite3_create_module(db, "input", &input_module, &input) != SQLITE_OK)
     die("cannot start", sqlite3_errmsg(db));
 }
 
 int main(int argc, char **argv) {
-  if (argc < 2) die("usage", "references FILE.csv...");
-  start();
-  for (int i = 1; i < argc; i++) compare_file(argv[i]);
+  const char *extension = NULL;
+  int first = 1;
+  if (first + 1 < argc && strcmp(argv[first], "--load") == 0) extension = argv[2], first = 3;
+  if (first < argc && strcmp(argv[first], "--digits") == 0) digits_shown = true, first++;
+  if (first >= argc) die("usage", "references [--load EXTENSION] [--digits] FILE.csv...");
+  start(extension);
+  for (int i = first; i < argc; i++) compare_file(argv[i]);
   printf("%-26s %5s  %-9s %-9s %s\n", "function", "rows", "worst", "n >= 1e9", "bar");
   for (int i = 0; i < listed->function_count; i++) {
     const function *f = &listed->functions[i];
