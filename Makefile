@@ -2,7 +2,7 @@
 #
 #   make            build the extension          make demo       see it work
 #   make test       run every test               make bench      measure its speed
-#   make install    into PREFIX                  make dist       a tarball
+#   make install    into PREFIX                  make dist       a file for each platform
 #   make coverage   the paper's claims, redone   make accuracy   against the references
 #   make verdicts   what decides between models, measured
 #   make report DB=evals.db OUT=report.html          a page to read and to send
@@ -11,13 +11,14 @@
 #   make test-report    that page in Chromium    make test-clients   every client, for real
 #   make test-pushdown  count in PostgreSQL and DuckDB, finish in SQLite
 #   make test-cluster   count on three PostgreSQL servers at once; HUNDREDS=7 is 10 million rows
+#   make test-dist      what dist made, on every platform, by qemu and wine
 #   make test-promptfoo an adapter on promptfoo's own database; 1.4 GB from npm
 #   make fuzz       for FUZZ_SECONDS             make stress     longer runs of its kin
 #   make valgrind   the tests under valgrind     make differential  against scipy
 #   make reference  the references, anew         make mutate     faults that tests must see
 #   make lint       make format                  make clean
 #
-# All but install, dist and clean install the Debian packages that they lack, as
+# All but install and clean install the Debian packages that they lack, as
 # root or by sudo; without either they say what to ask root for.
 
 VERSION  := $(shell sed -n 's/^.define EVALCI_VERSION "\(.*\)"/\1/p' ext/evalci.h)
@@ -100,8 +101,8 @@ $$sudo apt-get -qq update >/dev/null && $$sudo env DEBIAN_FRONTEND=noninteractiv
 endef
 
 .PHONY: all demo report import gate test test-report test-clients test-pushdown test-promptfoo fuzz stress \
-        valgrind mutate differential bench coverage verdicts accuracy test-cluster install dist lint format \
-        reference clean
+        valgrind mutate differential bench coverage verdicts accuracy test-cluster test-dist install dist \
+        lint format reference clean
 
 all:
 	$(call need,$(BUILD_NEEDS))
@@ -302,12 +303,35 @@ install: $(SO)
 	install -m 755 $(SO) $(DESTDIR)$(PREFIX)/lib/sqlite3/
 	install -m 644 ext/evalci.h $(DESTDIR)$(PREFIX)/include/
 
-# With its source, as the licence asks, and the library where README loads it from.
-dist: $(SO)
-	rm -rf build/evalci-$(VERSION) && mkdir -p build/evalci-$(VERSION)/build
-	cp -r Makefile README.md LICENSE .clang-format .ci ext sql tests build/evalci-$(VERSION)/
-	cp $(SO) build/evalci-$(VERSION)/build/
-	tar -C build -czf build/evalci-$(VERSION).tar.gz evalci-$(VERSION)
+# A file for each platform, from this one machine, and this tree as the licence asks;
+# ext/dist says how, test-dist runs each on its own platform or an emulation of it.
+PLATFORMS     := linux-x86_64 linux-aarch64 musl-x86_64 windows-x86_64
+DIST_SOURCES  := build/dist/sources
+DIST_FILES    := build/dist/files
+EPOCH_OF_TREE  = $(shell git log -1 --format=%ct 2>/dev/null || echo 1735689600)
+export SOURCE_DATE_EPOCH ?= $(EPOCH_OF_TREE)
+DIST_NEEDS     = gcc libc6-dev make python3 dpkg-dev tcl gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-mingw-w64-x86-64 musl-tools
+LIBRARY_OF     = build/dist/$(1)/evalci.$(if $(filter windows%,$(1)),dll,so)
+
+dist:
+	$(call need,$(DIST_NEEDS))
+	@test -f $(DIST_SOURCES)/versions.txt || ext/dist/sources.sh $(DIST_SOURCES)
+	@for p in $(PLATFORMS); do $(MAKE) -s -j$(shell nproc) -f ext/dist/platform.mk PLATFORM=$$p library || exit 1; done
+	@rm -rf $(DIST_FILES)
+	@$(PYTHON) ext/dist/archive.py $(VERSION) source $(DIST_FILES)
+	@$(foreach p,$(PLATFORMS),$(PYTHON) ext/dist/archive.py $(VERSION) $(p) $(call LIBRARY_OF,$(p)) $(DIST_SOURCES) $(DIST_FILES) &&) :
+	@cat $(DIST_FILES)/checksums.txt
+
+# Emulated ARM first, since it takes a hundred times as long as the others.
+TEST_ON := $(addprefix test-on-,linux-aarch64 $(filter-out linux-aarch64,$(PLATFORMS)))
+.PHONY: $(TEST_ON)
+$(TEST_ON): test-on-%:
+	@$(MAKE) -s --no-print-directory -f ext/dist/platform.mk PLATFORM=$* test
+
+test-dist: dist
+	$(call need,qemu-user wine wine64 binutils binutils-mingw-w64-x86-64 sqlite3)
+	@$(MAKE) -s -j$(shell nproc) --no-print-directory $(TEST_ON)
+	@$(PYTHON) tests/packages/dist.py $(VERSION) $(PLATFORMS)
 
 lint:
 	$(call need,$(LINT_NEEDS))

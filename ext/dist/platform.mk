@@ -1,0 +1,143 @@
+# Builds the extension for one platform, and the programs that test it there.  From the
+# top of the project, called by `make dist`:
+#
+#   make -f ext/dist/platform.mk PLATFORM=linux-aarch64 library
+#   make -f ext/dist/platform.mk PLATFORM=linux-aarch64 test
+#
+# Every platform gets the same digits, because it computes with the same code: GSL from
+# Debian's source, since Debian's own libgsl.a for arm64 fuses products and sums, which
+# rounds once less; and exp, log, pow and their kin from musl's libm, since no two C
+# libraries agree on their last digit.  That also spares the file the newest symbols of
+# glibc: hypot alone would ask for 2.35.
+
+PLATFORMS := linux-x86_64 linux-aarch64 musl-x86_64 windows-x86_64
+$(if $(filter $(PLATFORM),$(PLATFORMS)),,$(error PLATFORM must be one of $(PLATFORMS)))
+
+SOURCES ?= build/dist/sources
+HERE    := build/dist/$(PLATFORM)
+CPU     := $(lastword $(subst -, ,$(PLATFORM)))
+
+CC_linux-x86_64   := gcc
+CC_linux-aarch64  := aarch64-linux-gnu-gcc
+CC_musl-x86_64    := musl-gcc
+CC_windows-x86_64 := x86_64-w64-mingw32-gcc
+CC                := $(CC_$(PLATFORM))
+
+# How a program of the platform is run on this machine.
+RUN_linux-x86_64   :=
+RUN_linux-aarch64  := qemu-aarch64 -L /usr/aarch64-linux-gnu
+RUN_musl-x86_64    :=
+RUN_windows-x86_64 := ext/dist/wine.sh
+RUN                := $(RUN_$(PLATFORM))
+
+# Hardened as far as the platform goes: musl has no fortified calls, and Windows
+# randomises and protects pages by what the file's head says.
+FORTIFY             := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
+LINUX_LINK          := -Wl,-z,relro,-z,now,-z,noexecstack -Wl,--version-script=ext/dist/exports.map -Wl,--gc-sections -Wl,--build-id=none
+HARD_linux-x86_64   := -fPIC $(FORTIFY) -fcf-protection
+HARD_linux-aarch64  := -fPIC $(FORTIFY) -mbranch-protection=standard
+# musl's loader knows no function chosen when it is loaded, which ext/stats/lanes.h
+# makes for glibc; the digits are the same without.
+HARD_musl-x86_64    := -fPIC -fcf-protection -U__gnu_linux__
+# mingw's own inline mathematics would take the place of musl's.
+HARD_windows-x86_64 := $(FORTIFY) -D__CRT__NO_INLINE -D__USE_MINGW_ANSI_STDIO=1
+LINK_linux-x86_64   := $(LINUX_LINK)
+LINK_linux-aarch64  := $(LINUX_LINK)
+LINK_musl-x86_64    := $(LINUX_LINK)
+LINK_windows-x86_64 := -static -fstack-protector-strong -Wl,--dynamicbase,--nxcompat,--high-entropy-va,--no-insert-timestamp,--gc-sections
+
+EXT_linux-x86_64 := so
+EXT_linux-aarch64 := so
+EXT_musl-x86_64  := so
+EXT_windows-x86_64 := dll
+LIBRARY := $(HERE)/evalci.$(EXT_$(PLATFORM))
+EXE     := $(if $(filter windows%,$(PLATFORM)),.exe)
+
+# No path of this machine in the file, so that two directories give the same bytes.
+COMMON := -O2 -ffp-contract=off -ffunction-sections -fdata-sections -ffile-prefix-map=$(CURDIR)/= \
+          -fstack-protector-strong -fvisibility=hidden -DNDEBUG $(HARD_$(PLATFORM))
+STRICT := -std=c11 -D_DEFAULT_SOURCE
+
+# Whole parts of GSL, by its own lists, less what is for physics: the linker takes what
+# is called.
+PARTS   := specfunc cdf err sys complex integration
+PHYSICS := airy% atanint% bessel% clausen% coulomb% coupling% debye% elljac% fermi% legendre% mathieu% synchrotron% \
+           transport%
+part     = $(filter %.c,$(shell sed -n 's/^libgsl$(1)_la_SOURCES = //p' $(SOURCES)/gsl/$(1)/Makefile.am))
+GSL_C   := randist/gauss.c rng/inline.c $(foreach p,$(PARTS),$(addprefix $(p)/,$(filter-out $(PHYSICS),$(call part,$(p)))))
+GSL_O   := $(GSL_C:%.c=$(HERE)/gsl/%.o)
+
+# Functions of <math.h> on doubles, with what they share.
+MATH   := acos acosh asin asinh atan atan2 atanh cbrt copysign cos cosh erf exp exp2 expm1 fabs fmax fmin fmod frexp hypot ldexp \
+          llround log log10 log1p log2 lround modf nextafter pow round rint floor ceil trunc scalbn \
+          sin sincos sinh sqrt tan tanh \
+          __cos __sin __tan __expo2 __rem_pio2 __rem_pio2_large __math_divzero __math_invalid __math_oflow \
+          __math_uflow __math_xflow exp_data log_data log2_data pow_data sqrt_data
+# Rounded once by its definition, so any that is right will do; mingw's is not.
+MATH   += $(if $(filter windows%,$(PLATFORM)),fma)
+LIBM_O := $(MATH:%=$(HERE)/musl/%.o)
+
+OURS_C := $(sort $(wildcard ext/stats/*.c ext/sqlite/*.c))
+OURS_O := $(OURS_C:%.c=$(HERE)/%.o)
+
+# SQLite as Debian configures it, as far as the tests ask.
+SQLITE := -O1 -DSQLITE_ENABLE_MATH_FUNCTIONS -DSQLITE_ENABLE_COLUMN_METADATA -DSQLITE_ENABLE_DBSTAT_VTAB \
+          -DSQLITE_ENABLE_LOAD_EXTENSION -DSQLITE_THREADSAFE=1
+
+.PHONY: library test
+library: $(LIBRARY)
+
+$(LIBRARY): $(OURS_O) $(HERE)/libgsl.a $(HERE)/libmath.a ext/dist/platform.mk ext/dist/exports.map
+	$(CC) -shared -s -o $@ $(filter %.o %.a,$^) $(LINK_$(PLATFORM)) $(if $(EXE),,-lm)
+
+$(HERE)/libgsl.a: $(GSL_O)
+	@rm -f $@
+	ar qcD $@ $^
+$(HERE)/libmath.a: $(LIBM_O)
+	@rm -f $@
+	ar qcD $@ $^
+
+# The headers of SQLite from its source, for all platforms one.
+$(HERE)/ext/%.o: ext/%.c $(wildcard ext/*.h ext/*/*.h)
+	@mkdir -p $(@D)
+	$(CC) $(STRICT) $(COMMON) -I$(SOURCES)/gsl/include -I$(SOURCES)/sqlite3 -c -o $@ $<
+
+$(HERE)/gsl/%.o: $(SOURCES)/gsl/%.c
+	@mkdir -p $(@D)
+	@$(CC) -std=gnu11 -w $(COMMON) -Iext/dist/config -I$(<D) -I$(SOURCES)/gsl -I$(SOURCES)/gsl/include \
+	  -c -o $@ $<
+
+# With musl's own headers; its 64-bit integer is a long, which on Windows has 32.
+$(HERE)/musl/bits/alltypes.h: $(SOURCES)/musl/include/alltypes.h.in
+	@mkdir -p $(@D)
+	@cat $(SOURCES)/musl/arch/$(CPU)/bits/alltypes.h.in $< | sed -f $(SOURCES)/musl/tools/mkalltypes.sed | \
+	  sed 's/^\(#define _\(Int64\|Addr\|Reg\)\) long$$/\1 long long/' >$@
+
+$(HERE)/musl/%.o: $(SOURCES)/musl/src/math/%.c $(HERE)/musl/bits/alltypes.h
+	@$(CC) -std=c99 -w $(COMMON) -nostdinc -ffreestanding -fexcess-precision=standard -frounding-math \
+	  -I$(SOURCES)/musl/arch/$(CPU) -I$(SOURCES)/musl/arch/generic -I$(HERE)/musl -I$(SOURCES)/musl/src/include \
+	  -I$(SOURCES)/musl/src/internal -I$(SOURCES)/musl/include -c -o $@ $<
+
+# What tests it there: the library itself, loaded as a user's host loads it.
+TESTED := -g -O1 -I$(SOURCES)/sqlite3 -I$(HERE)/include
+LOADER := $(if $(EXE),-static,$(if $(filter musl%,$(PLATFORM)),,-ldl -lpthread))
+$(HERE)/sqlite3.o: $(SOURCES)/sqlite3/sqlite3.c
+	@mkdir -p $(@D)
+	$(CC) -w $(SQLITE) -c -o $@ $<
+
+MD5 := $(HERE)/md5.o $(HERE)/md5hl.o
+$(MD5): $(HERE)/%.o: $(SOURCES)/libmd/src/%.c
+	@mkdir -p $(HERE)/include && cp $(SOURCES)/libmd/include/md5.h $(HERE)/include/
+	$(CC) -w -std=gnu11 -Iext/dist/config -I$(HERE)/include -c -o $@ $<
+
+$(HERE)/sqllogictest$(EXE): tests/sql/sqllogictest.c $(HERE)/sqlite3.o $(MD5)
+	$(CC) $(STRICT) $(TESTED) -o $@ $^ -lm $(LOADER)
+
+$(HERE)/references$(EXE): tests/numeric/references.c $(HERE)/sqlite3.o
+	$(CC) $(STRICT) $(TESTED) -o $@ $^ -lm $(LOADER)
+
+# The references print every digit as well, which tests/packages/dist.py compares.
+test: $(HERE)/sqllogictest$(EXE) $(HERE)/references$(EXE) $(LIBRARY)
+	$(RUN) $(HERE)/sqllogictest$(EXE) --load $(HERE)/evalci $(sort $(wildcard tests/sql/*.test)) >$(HERE)/sql.txt
+	$(RUN) $(HERE)/references$(EXE) --load $(HERE)/evalci --digits $(sort $(wildcard tests/numeric/reference/*.csv)) \
+	  >$(HERE)/digits.txt

@@ -1,0 +1,191 @@
+#!/usr/bin/python3
+"""What `make dist` made, after each platform's tests have run: make test-dist, or
+dist.py VERSION PLATFORM...
+
+Reads what the tests printed under build/dist/PLATFORM; holds every digit to those of
+linux-x86_64; reads the files for what they export, import and need; unpacks and
+installs one on a machine without a compiler, played by a PATH; and builds everything
+anew in another directory, for the same bytes.
+"""
+import hashlib
+import math
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+
+ROOT = pathlib.Path(__file__).parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+from checks import check, finish  # noqa: E402
+
+BUILT = ROOT / "build/dist"
+# The oldest glibc, by the symbols: of x86_64 memcpy's, of aarch64 the first there was.
+GLIBC = {"linux-x86_64": (2, 14), "linux-aarch64": (2, 17)}
+# What is rounded once by definition, or is not a number's business.
+NOT_ROUNDED = {"fma"}
+MATHEMATICS = set("""acos acosh asin asinh atan atan2 atanh cbrt cos cosh erf erfc exp exp10 exp2 expm1 fma fmod frexp
+hypot ldexp lgamma log log10 log1p log2 modf pow sin sincos sinh sqrt tan tanh tgamma""".split())
+
+
+def run(*command, **how):
+    done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **how)
+    return done.returncode, done.stdout
+
+
+def library(platform):
+    return BUILT / platform / ("evalci.dll" if platform.startswith("windows") else "evalci.so")
+
+
+def passed(path):
+    """The counts at the end of what a suite printed."""
+    last = path.read_text().strip().splitlines()[-1]
+    found = re.match(r"(\d+) passed, (\d+) failed", last)
+    return (int(found.group(1)), int(found.group(2))) if found else (0, 1)
+
+
+def digits(platform):
+    lines = (BUILT / platform / "digits.txt").read_text().splitlines()
+    return [line.split()[1:] for line in lines if line.startswith("digits ")]
+
+
+def apart(a, b):
+    """Units in the last place between two numbers, as C prints them in base 16."""
+    a, b = (float("nan") if "nan" in text else float.fromhex(text) for text in (a, b))
+    if a == b or (a != a and b != b):
+        return 0
+    return abs(a - b) / math.ulp(max(abs(a), abs(b)))
+
+
+def check_run(platform, whole):
+    for suite, least in (("sql.txt", 300), ("digits.txt", 7000)):
+        right, wrong = passed(BUILT / platform / suite)
+        check(f"{platform}: {suite[:-4]}, {right} passed, {wrong} failed", wrong == 0 and right >= least)
+    mine = digits(platform)
+    check(f"{platform}: as many digits as linux-x86_64", len(mine) == len(whole) > 3000)
+    worst = {}
+    for (name, *want), (_, *got) in zip(whole, mine):
+        worst[name] = max([worst.get(name, 0)] + [apart(w, g) for w, g in zip(want, got)])
+    other = {name: units for name, units in worst.items() if units > 0}
+    print(f"  {platform}: {len(mine)} references, digits " + (f"apart by ulps: {other}" if other else "equal"), flush=True)
+    check(f"{platform}: the digits of linux-x86_64", not other)
+
+
+def check_elf(platform):
+    so = str(library(platform))
+    symbols = run("readelf", "-W", "--dyn-syms", so)[1]
+    rows = [line.split() for line in symbols.splitlines() if re.match(r"\s+\d+:", line)]
+    exported = [row[7] for row in rows if row[6] != "UND" and row[4] == "GLOBAL"]
+    imported = {row[7].split("@")[0] for row in rows if row[6] == "UND" and len(row) > 7}
+    check(f"{platform}: one exported symbol, not {exported}", exported == ["sqlite3_evalci_init"])
+    check(f"{platform}: computes by itself, not with {imported & MATHEMATICS - NOT_ROUNDED}",
+          not imported & MATHEMATICS - NOT_ROUNDED)
+    check(f"{platform}: stack protector", "__stack_chk_fail" in imported)
+    head, dynamic = run("readelf", "-lW", so)[1], run("readelf", "-dW", so)[1]
+    check(f"{platform}: relro, bound at once, stack not executable",
+          "GNU_RELRO" in head and re.search("BIND_NOW|FLAGS.*NOW", dynamic) and re.search("GNU_STACK.* RW ", head))
+    check(f"{platform}: stripped", ".symtab" not in run("readelf", "-SW", so)[1])
+    needed = set(re.findall(r"NEEDED.*\[([^\]]*)\]", dynamic))
+    check(f"{platform}: needs the C library alone, not {needed}",
+          needed <= {"libm.so.6", "libc.so.6", "ld-linux-aarch64.so.1", "libc.so"})
+    if platform in GLIBC:
+        oldest = max(tuple(map(int, v.split("."))) for v in re.findall(r"GLIBC_(\d+\.\d+)", symbols))
+        check(f"{platform}: runs with glibc {GLIBC[platform]}, found {oldest}", oldest <= GLIBC[platform])
+        check(f"{platform}: fortified", any(name.endswith("_chk") for name in imported))
+
+
+def check_dll(platform):
+    text = run("x86_64-w64-mingw32-objdump", "-p", str(library(platform)))[1]
+    needed = set(re.findall(r"DLL Name: (\S+)", text))
+    names = text.split("[Ordinal/Name Pointer] Table")[1].split("\n\n")[0]
+    exported = re.findall(r"\[\s*\d+\]\s+(?:\+base\[\s*\d+\]\s+\S+\s+)?([A-Za-z_]\w*)", names)
+    check(f"{platform}: one exported symbol, not {exported}", exported == ["sqlite3_evalci_init"])
+    check(f"{platform}: needs Windows alone, not {needed}", needed <= {"ADVAPI32.dll", "KERNEL32.dll", "msvcrt.dll"})
+    for flag in ("DYNAMIC_BASE", "NX_COMPAT", "HIGH_ENTROPY_VA"):
+        check(f"{platform}: {flag}", flag in text)
+
+
+def names_in(path):
+    if path.suffix == ".zip":
+        return zipfile.ZipFile(path).namelist()
+    return tarfile.open(path).getnames()
+
+
+def check_files(version, platforms):
+    files = BUILT / "files"
+    listed = dict(line.split()[::-1] for line in (files / "checksums.txt").read_text().splitlines())
+    for name, checksum in listed.items():
+        check(f"{name}: its checksum", hashlib.sha256((files / name).read_bytes()).hexdigest() == checksum)
+    wanted = {f"evalci-{version}-source.tar.gz"}
+    for platform in platforms:
+        name = f"evalci-{version}-loadable-{platform}"
+        name += ".zip" if platform.startswith("windows") else ".tar.gz"
+        wanted.add(name)
+        inside = {path.split("/", 1)[1] for path in names_in(files / name)}
+        sql = {str(path.relative_to(ROOT)) for path in (ROOT / "sql").rglob("*") if path.is_file()}
+        check(f"{name}: library, sql, README and LICENSE",
+              inside >= sql | {f"build/{library(platform).name}", "README.md", "LICENSE", "Makefile"})
+    check("these files and no others", set(listed) == wanted)
+
+
+def check_install(version, scratch):
+    """Unpacked where there is no compiler, installed, loaded by what it says."""
+    tarfile.open(BUILT / f"files/evalci-{version}-loadable-linux-x86_64.tar.gz").extractall(scratch)
+    tools = scratch / "bin"
+    tools.mkdir()
+    for tool in ("sh", "make", "install", "cp", "ln", "echo"):
+        (tools / tool).symlink_to(shutil.which(tool))
+    top, prefix = scratch / f"evalci-{version}-loadable-linux-x86_64", scratch / "usr"
+    status, said = run("make", "-s", "install", f"PREFIX={prefix}", cwd=top, env={"PATH": str(tools)})
+    check(f"make install without a compiler: {said}", status == 0)
+    line = re.search(r"\.load \S+", said)
+    check("it says how to load it", line)
+    got = run("sqlite3", ":memory:", line.group(0) if line else "", "SELECT evalci_version()")
+    check(f"which works, and gives the version: {got}", got == (0, version + "\n"))
+    db = scratch / "evals.db"
+    run("sqlite3", str(db), ".read sql/schema.sql", "INSERT INTO results(model, task, item, correct) VALUES ('m', 't', 1, 1)",
+        cwd=prefix / "share/evalci")
+    status, said = run(str(prefix / "share/evalci/sql/report.sh"), str(db), str(scratch / "page.html"))
+    check(f"and so does the report that was installed: {said}", status == 0 and "</html>" in (scratch / "page.html").read_text())
+
+
+def check_same_bytes(scratch, platforms):
+    """The libraries again, in another directory and from other copies of the sources."""
+    other = scratch / "elsewhere"
+    shutil.copytree(ROOT, other, ignore=lambda folder, names: [n for n in names if n in ("build", ".git")])
+    (other / "build/dist").mkdir(parents=True)
+    shutil.copytree(BUILT / "sources", other / "build/dist/sources", symlinks=True,
+                    ignore=lambda folder, names: [n for n in names if n in ("apt", "www", "doc", "test")])
+    epoch = os.environ["SOURCE_DATE_EPOCH"]
+    for platform in platforms:
+        status, said = run("make", "-s", f"-j{os.cpu_count()}", "-f", "ext/dist/platform.mk", f"PLATFORM={platform}", "library",
+                           cwd=other, env={**os.environ, "MAKEFLAGS": ""})
+        name = str(library(platform).relative_to(ROOT))
+        check(f"{platform} builds elsewhere: {said[-300:]}", status == 0)
+        check(f"{platform}: the same bytes", status == 0 and (other / name).read_bytes() == library(platform).read_bytes())
+        run(sys.executable, "ext/dist/archive.py", "0", platform, name, "build/dist/sources", "build/out", cwd=other)
+        run(sys.executable, "ext/dist/archive.py", "0", platform, name, "build/dist/sources", str(scratch / "out"), cwd=ROOT,
+            env={**os.environ, "SOURCE_DATE_EPOCH": epoch})
+    here, there = ((folder / "checksums.txt").read_text() for folder in (scratch / "out", other / "build/out"))
+    check("the same archives", here == there and len(here.splitlines()) == len(platforms))
+
+
+def main(version, *platforms):
+    os.chdir(ROOT)
+    whole = digits("linux-x86_64")
+    for platform in platforms:
+        check_run(platform, whole)
+        (check_dll if platform.startswith("windows") else check_elf)(platform)
+    check_files(version, platforms)
+    with tempfile.TemporaryDirectory() as made:
+        check_install(version, pathlib.Path(made))
+        check_same_bytes(pathlib.Path(made), platforms)
+    finish()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
