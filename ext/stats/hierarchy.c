@@ -183,7 +183,7 @@ static bool push_panel(ev_hierarchy *h, ev_hierarchy_panel panel) {
 static double step_for_means(const joint *p) {
   double middle = fmax(p->peak - 2 * p->spread, fmin(0, p->peak + 2 * p->spread));
   ev_point theta = ev_at_logit(middle);
-  double step = fmin(0.45, 0.4 * p->spread), fine = p->all.clusters * p->d * theta.x * theta.y;
+  double step = fmin(0.45, 0.35 * p->spread), fine = p->all.clusters * p->d * theta.x * theta.y;
   return p->spread < EV_NARROW_LINE ? step : fmin(step, 0.85 / sqrt(fine));
 }
 

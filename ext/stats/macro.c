@@ -674,19 +674,32 @@ static void start_point(const macro *m, const ev_hierarchy_point *h, task_wave *
   }
 }
 
-/* Adds the points' phi on a panel; gives how large their sum still is. */
-static double add_points(macro *m, size_t i, point_wave *points, size_t count) {
+/* The first node of three from which on there is nothing left of a sum, or EV_NODES. */
+static int first_negligible(const waves *sum) {
+  int run = 0;
+  for (int q = 0; q < EV_NODES; q++) {
+    bool small = fabs(sum->re[q]) + fabs(sum->im[q]) < MACRO_NEGLIGIBLE;
+    run = small ? run + 1 : 0;
+    if (run == 3) return q - 2;
+  }
+  return EV_NODES;
+}
+
+/* Adds the points' phi on a panel; false once nothing is left of their sum.  Beyond that a
+** sum over a line would rise again, to what its points are by themselves. */
+static bool add_points(macro *m, size_t i, point_wave *points, size_t count) {
   axis_panel *panel = panel_at(m, i);
   waves sum = {{0}, {0}};
   if (!panel) m->status = EV_NO_MEMORY;
   for (size_t j = 0; j < count && m->status == EV_OK; j++)
     if (!points[j].gone) m->status = add_point(m, panel, &points[j], &sum);
-  for (int q = 0; q < EV_NODES && m->status == EV_OK; q++) {
+  int end = first_negligible(&sum);
+  for (int q = 0; q < end && m->status == EV_OK; q++) {
     double part = window_at(m, panel->tau[q]);
     panel->sum_re[q] += part * sum.re[q];
     panel->sum_im[q] += part * sum.im[q];
   }
-  return largest(&sum);
+  return end == EV_NODES;
 }
 
 /* Follows a line's points along the axis until nothing is left of them, or they leave it. */
@@ -699,7 +712,7 @@ static void march_line(macro *m, point_wave *points, size_t count) {
       if (leave_axis(m, l, points, count)) return;
       level++;
     }
-    if (m->status == EV_OK && add_points(m, i, points, count) < MACRO_NEGLIGIBLE) return;
+    if (m->status == EV_OK && !add_points(m, i, points, count)) return;
   }
 }
 
