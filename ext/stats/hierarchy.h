@@ -49,11 +49,11 @@ typedef struct ev_hierarchy {
 
 /* How close the points of a line are. */
 typedef enum ev_mesh {
-  EV_MESH_SUM,  /* for sums of what is smooth in theta */
-  EV_MESH_CDF,  /* twice as close: for integrals along a part of a line */
+  EV_MESH_SUM,   /* for sums of what is smooth in theta */
+  EV_MESH_CDF,   /* twice as close: for integrals along a part of a line */
   EV_MESH_MEANS, /* for sums of functions of the mean of the clusters' theta_t */
-  EV_MESH_BETAS /* close enough for densities of Beta(d theta, d (1-theta)) at a point,
-                ** which are narrow functions of theta where d is large */
+  EV_MESH_BETAS  /* close enough for densities of Beta(d theta, d (1-theta)) at a point,
+                 ** which are narrow functions of theta where d is large */
 } ev_mesh;
 
 /* The points for these clusters, in any order, under options->prior.  To be freed

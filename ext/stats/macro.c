@@ -58,7 +58,7 @@ typedef struct waves {
 /* Nodes along the axis of tau, with what is known of phi there. */
 typedef struct axis_panel {
   double tau[EV_NODES], weight[EV_NODES];
-  double sum_re[EV_NODES], sum_im[EV_NODES]; /* of phi over points */
+  double sum_re[EV_NODES], sum_im[EV_NODES];   /* of phi over points */
   double half_re[EV_NODES], half_im[EV_NODES]; /* e^(iz/2) */
   int terms;       /* Chebyshev moments that serve here; 0 where they were not asked for */
   double *weights; /* owned: of the moments, all nodes' of one after another's */
@@ -72,9 +72,9 @@ enum {
 
 /* One panel of nodes on a ray. */
 typedef struct ray_panel {
-  waves tau, weight; /* the weight is over tau */
-  waves z[2];        /* s of either end's branches: -iz and iz */
-  waves ln[2];       /* their logarithms */
+  waves tau, weight;              /* the weight is over tau */
+  waves z[2];                     /* s of either end's branches: -iz and iz */
+  waves ln[2];                    /* their logarithms */
   waves powers[2][EV_WAVE_TERMS]; /* s^-k */
 } ray_panel;
 
@@ -96,9 +96,9 @@ typedef struct narrow_point {
 typedef struct macro {
   const ev_cluster *tasks; /* sorted and merged */
   size_t count;
-  double total; /* of tasks */
-  double lo, hi; /* between which M is */
-  double step;   /* of tau, a panel */
+  double total;        /* of tasks */
+  double lo, hi;       /* between which M is */
+  double step;         /* of tau, a panel */
   axis_panel **panels; /* owned */
   size_t panel_count, panel_room, most_panels;
   ray_level *levels[RAY_LEVELS]; /* owned */
@@ -246,8 +246,7 @@ static bool waves_of_branches(const axis_panel *p, double a, double b, double to
 
 static ev_status waves_of_task(const macro *m, axis_panel *p, task_wave *t, waves *w) {
   if (p->terms == 0 && !fill_moment_weights(m, p)) return EV_NO_MEMORY;
-  if (!p->weights)
-    return waves_of_branches(p, t->a, t->b, m->total, w) ? EV_OK : EV_NOT_CONVERGED;
+  if (!p->weights) return waves_of_branches(p, t->a, t->b, m->total, w) ? EV_OK : EV_NOT_CONVERGED;
   if (!extend_moments(t, p->terms)) return EV_NO_MEMORY;
   waves_of_moments(p, t->moments, w);
   return EV_OK;
@@ -575,7 +574,8 @@ static bool leave_axis(macro *m, ray_level *l, point_wave *points, size_t count)
   task_branches *b = malloc(m->count * sizeof *b);
   bool all = b != NULL;
   if (!b) m->status = EV_NO_MEMORY;
-  for (size_t i = 0; i < count && all; i++) all = points[i].gone || make_branches(m, &points[i], l->tau, b);
+  for (size_t i = 0; i < count && all; i++)
+    all = points[i].gone || make_branches(m, &points[i], l->tau, b);
   for (size_t i = 0; i < count && all; i++) {
     if (points[i].gone) continue;
     make_branches(m, &points[i], l->tau, b);
@@ -627,7 +627,8 @@ static bool line_is_narrow(const macro *m, const ev_hierarchy *h, const ev_hiera
     sd += h->points[i].weight * moments_at(m, &h->points[i]).sd;
     weight += h->points[i].weight;
   }
-  return line->d > NARROW_FROM && line->sd > EV_NARROW_LINE && 8 * weight / sd > NARROW_PANELS * m->step;
+  return line->d > NARROW_FROM && line->sd > EV_NARROW_LINE &&
+         8 * weight / sd > NARROW_PANELS * m->step;
 }
 
 static bool add_narrow(macro *m, const ev_hierarchy_point *p) {
@@ -879,7 +880,8 @@ static ev_status mean_of_tasks(macro *m, const ev_options *options, ev_host host
   }
   ev_hierarchy_free(&h);
   if (m->status == EV_OK)
-    *ci = (ev_interval){find_bound(m, ev_tail(options), true), find_bound(m, ev_tail(options), false)};
+    *ci = (ev_interval){find_bound(m, ev_tail(options), true),
+                        find_bound(m, ev_tail(options), false)};
   return m->status == EV_OK ? ev_interval_status(*ci) : m->status;
 }
 

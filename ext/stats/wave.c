@@ -71,8 +71,7 @@ void ev_wave_moment_weights(double z, int count, double *weights) {
       now *= 1e-250, above *= 1e-250, sum *= 1e-250;
     }
   }
-  for (int k = 0; k < count; k++)
-    weights[k] *= (k == 0 ? 1 : 2) * (k % 4 < 2 ? 1 : -1) / sum;
+  for (int k = 0; k < count; k++) weights[k] *= (k == 0 ? 1 : 2) * (k % 4 < 2 ? 1 : -1) / sum;
 }
 
 /* ln Gamma(b+a) - ln Gamma(b). */
@@ -133,7 +132,8 @@ int ev_wave_terms_at(const ev_wave_branch *b, double distance) {
   return EV_WAVE_TERMS;
 }
 
-double complex ev_wave_ln_branch(const ev_wave_branch *b, double complex s, double complex *series) {
+double complex ev_wave_ln_branch(const ev_wave_branch *b, double complex s,
+                                 double complex *series) {
   double x = creal(s) + b->shift, y = cimag(s), size = 1 / (x * x + y * y);
   double re = 1, im = 0, sum_re = 1, sum_im = 0;
   int terms = ev_wave_terms_at(b, sqrt(x * x + y * y));

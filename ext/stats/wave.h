@@ -10,7 +10,7 @@
 
 enum {
   EV_WAVE_CUMULANTS = 36,
-  EV_WAVE_TERMS = 60, /* of a branch */
+  EV_WAVE_TERMS = 60,    /* of a branch */
   EV_WAVE_MOMENTS = 1536 /* Chebyshev moments at most, which serve up to |z| = 2800 */
 };
 
