@@ -123,6 +123,57 @@ def rows(query):
             lambda: query("SELECT count(*) FROM (SELECT cluster, sum(y), count(*) FROM clusters GROUP BY cluster)"))
 
 
+def bootstrap(rng, scores):
+    """The percentile interval of the mean, by 10,000 resamples."""
+    return np.percentile(rng.choice(scores, (10_000, len(scores))).mean(axis=1), [2.5, 97.5])
+
+
+# What is held to an aim: 3 times avg(), 1/100 of the bootstrap, so many seconds.
+DISTINCT_SECONDS, EACH_SECONDS = 1, 3
+
+
+def met(ok):
+    return "met" if ok else "missed"
+
+
+def scores(query):
+    """Graded scores, and attempts, by the lines that they are held to."""
+    table("Graded scores and attempts", *COLUMNS, "aim")
+    size, few, many = SIZES[-1], 101, SIZES[1]
+
+    def line(name, peer_name, aim, *measured):
+        shown, exactly = measure(name, *measured)
+        say("| " + " | ".join((name, peer_name, *shown, f"{ratio(aim)}, {met(exactly <= aim)}")) + " |")
+
+    progress("filling tables of scores")
+    query(f"CREATE TABLE few AS SELECT (rowid * 7919 % {few}) / {few - 1.0} AS score FROM t{size}")
+    query(f"CREATE TABLE many AS SELECT (rowid * 7919 % 1000003) / 1000003.0 AS score FROM t{many}")
+    line(f"`mean_ci(score)`, {size:,} rows, {few} different scores", "`avg(score)`", 3,
+         lambda: query("SELECT mean_ci(score) FROM few"), lambda: query("SELECT avg(score) FROM few"))
+    rng = np.random.default_rng(3)
+    twenty = rng.random(20)
+    query("CREATE TABLE twenty(score)")
+    query.many("INSERT INTO twenty VALUES (?)", ((float(x),) for x in twenty))
+    calls = 200
+    line("`mean_ci(score)`, 20 different scores", "numpy, 10,000 bootstrap resamples", 1 / 100,
+         lambda: [query("SELECT mean_ci(score) FROM twenty") for _ in range(calls)], lambda: bootstrap(rng, twenty), calls)
+    query("CREATE TABLE twenty_more AS SELECT score AS a, 1 - score / 2 AS b FROM twenty")
+    for call in ("mean_diff_ci(a, b)", "mean_prob_better(a, b)", "paired_mean_diff_ci(a, b)"):
+        best = min(seconds(lambda: query(f"SELECT {call} FROM twenty_more")) for _ in range(ROUNDS))
+        say(f"| `{call}`, 20 different scores each | | {best * 1e6:,.1f} | | | | |")
+    # The rows are in when the state is full: what mean_clt_ci, over the same state, does not take is the model's.
+    name = f"`mean_ci(score)`, {many:,} different scores, after the rows are in"
+    progress(name)
+    whole = min(seconds(lambda: query("SELECT mean_ci(score) FROM many")) for _ in range(ROUNDS))
+    state = min(seconds(lambda: query("SELECT mean_clt_ci(score) FROM many")) for _ in range(ROUNDS))
+    say(f"| {name} | | {(whole - state) * 1e6:,.1f} | | | | {DISTINCT_SECONDS} s, {met(whole - state < DISTINCT_SECONDS)} |")
+    name = f"`clustered_each(y, cluster)`, {SIZES[-1]:,} rows in {CLUSTERS:,} clusters, beyond `clustered_clt_ci`"
+    progress(name)
+    whole = min(seconds(lambda: query("SELECT clustered_each(y, cluster) FROM clusters")) for _ in range(3))
+    state = min(seconds(lambda: query("SELECT clustered_clt_ci(y, cluster) FROM clusters")) for _ in range(3))
+    say(f"| {name} | | {(whole - state) * 1e6:,.1f} | | | | {EACH_SECONDS} s, {met(whole - state < EACH_SECONDS)} |")
+
+
 def hdi(k, n):
     posterior = stats.beta(k + 1, n - k + 1)
     return optimize.minimize_scalar(lambda p: posterior.ppf(p + 0.95) - posterior.ppf(p), bounds=(0, 0.05), method="bounded")
@@ -249,6 +300,7 @@ def routes(query, extension):
         query(f"ATTACH '{path}' AS disk")
         query(f"CREATE TABLE disk.t AS SELECT * FROM t{rows_of}")
         query("CREATE TABLE disk.clusters AS SELECT * FROM clusters")
+        query("CREATE TABLE disk.many AS SELECT * FROM many")
         query.db.commit()
         query("DETACH disk")
         table(f"The way round: a database of {rows_of:,} rows of ten models, read into pandas and computed in scipy", *COLUMNS)
@@ -261,6 +313,7 @@ def routes(query, extension):
                  "SELECT clustered_ci(y, cluster) FROM clusters"),
                 ("`GROUP BY cluster`, sum and count, of the same", ONE_QUERY,
                  "SELECT count(*) FROM (SELECT cluster, sum(y), count(*) FROM clusters GROUP BY cluster)"),
+                (f"`mean_ci(score)`, {SIZES[1]:,} different scores", ONE_QUERY, "SELECT mean_ci(score) FROM many"),
                 (f"pandas, {rows_of:,} rows read out", READ_OUT, "SELECT model, correct FROM t")):
             progress(name)
             idle = peak_memory(script, path, extension, "SELECT 1")
@@ -302,6 +355,7 @@ def main(extension):
     rows(query)
     intervals(query)
     models(query)
+    scores(query)
     matrix(query)
     routes(query, extension)
     (HERE / "benchmark.md").write_text("\n".join(lines) + "\n")
