@@ -93,10 +93,12 @@ static const evalci_layout truly_positive = {
 
 #define PICTURE(name, picture)                                                                     \
   ROW(evalci_picture_function, {name, &evalci_picture_of_rows, EVALCI_DRAWING}, &picture)
+#define PLAN(name, options, plan) ROW(evalci_plan_function, {name, &evalci_planned, options}, &plan)
 #define SCALAR(name, options, kind) ROW(evalci_function, name, &kind, options)
 
 enum {
   LEVEL = EVALCI_LEVEL,
+  POWER_LEVEL = EVALCI_POWER | EVALCI_LEVEL,
   LEVEL_BETA = EVALCI_LEVEL | EVALCI_BETA,
   LEVEL_RANGE = EVALCI_LEVEL | EVALCI_RANGE,
   MARGIN_RANGE = EVALCI_MARGIN | EVALCI_RANGE,
@@ -142,6 +144,13 @@ static const evalci_function *const functions[] = {
     ROW(evalci_ranks_function, {"ranks", &evalci_ranks_of_labels, LEVEL}, &evalci_labelled_results),
     ROW(evalci_ranks_function, {"ranks_counts", &evalci_ranks_of_labels, LEVEL},
         &evalci_labelled_counts),
+
+    PLAN("plan_n", LEVEL, evalci_plan_n),
+    PLAN("power_paired", LEVEL, evalci_power_paired),
+    PLAN("plan_paired_n", POWER_LEVEL, evalci_plan_paired),
+    PLAN("power_diff", LEVEL, evalci_power_diff),
+    PLAN("plan_diff_n", POWER_LEVEL, evalci_plan_diff),
+    PLAN("detectable_diff", POWER_LEVEL, evalci_detectable),
 
     INTERVAL("anytime_ci", LEVEL_BETA, one_proportion, ev_anytime),
     INTERVAL("anytime_paired_diff_ci", LEVEL, paired, ev_anytime_paired_diff),

@@ -115,6 +115,18 @@ extern const evalci_kind evalci_ranks_of_labels;
 extern const evalci_kind evalci_judged_rows, evalci_judged_counts;
 
 /*
+** planning.c: rates and numbers of questions, to what they promise or need.
+*/
+typedef struct evalci_plan_function {
+  evalci_function function;
+  const struct evalci_plan *plan;
+} evalci_plan_function;
+
+extern const evalci_kind evalci_planned;
+extern const struct evalci_plan evalci_plan_n, evalci_power_paired, evalci_plan_paired;
+extern const struct evalci_plan evalci_power_diff, evalci_plan_diff, evalci_detectable;
+
+/*
 ** attempts.c: the estimate of one question that was attempted several times.
 */
 extern const evalci_kind evalci_pass_at_k, evalci_pass_hat_k;

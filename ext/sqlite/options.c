@@ -25,6 +25,12 @@ static bool read_level(evalci_call *call, sqlite3_value **argv, ev_options *out)
                      shown.text);
 }
 
+static bool read_power(evalci_call *call, sqlite3_value **argv, ev_options *out) {
+  if (evalci_read_number(argv[0], &out->power) && out->power > 0 && out->power < 1) return true;
+  return evalci_fail(call, "power must be strictly between 0 and 1, got %s; 0.8 is usual",
+                     evalci_show(argv[0]).text);
+}
+
 /* How large it may be depends on the range, which is read after it. */
 static bool read_margin(evalci_call *call, sqlite3_value **argv, ev_options *out) {
   if (evalci_read_number(argv[0], &out->margin)) return true;
@@ -90,6 +96,7 @@ typedef struct option {
 
 static const option options_table[] = {
     {EVALCI_ATTEMPTS, true, {"k"}, read_attempts, {FIELD(attempts)}, {"k"}},
+    {EVALCI_POWER, false, {"power"}, read_power, {FIELD(power)}, {"power"}},
     {EVALCI_LEVEL, false, {"level"}, read_level, {FIELD(level)}, {"level"}},
     {EVALCI_MARGIN, false, {"margin"}, read_margin, {FIELD(margin)}, {"margin"}},
     {EVALCI_BETA, false, {"a", "b"}, read_beta, {FIELD(a), FIELD(b)}, {"prior a", "prior b"}},
@@ -122,7 +129,7 @@ bool evalci_option_required(unsigned options, int which) {
 
 bool evalci_read_options(evalci_call *call, unsigned options, int argc, sqlite3_value **argv,
                          ev_options *out) {
-  *out = (ev_options){.level = 0.95, .a = 1, .b = 1, .lo = 0, .hi = 1, .attempts = 1};
+  *out = (ev_options){.level = 0.95, .a = 1, .b = 1, .lo = 0, .hi = 1, .attempts = 1, .power = 0.8};
   for (int i = 0; argc > 0; i++) {
     const option *o = option_of(options, i);
     if (!o->read(call, argv, out)) return false;

@@ -113,6 +113,7 @@ enum {
   EVALCI_UNIT = 1 << 7,
   EVALCI_POINT = 1 << 8,
   EVALCI_WIDTH = 1 << 9,
+  EVALCI_POWER = 1 << 15,   /* that is planned for, before the level */
   EVALCI_DRAWING = 1 << 20, /* of a picture, as JSON */
 };
 

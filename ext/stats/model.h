@@ -21,6 +21,7 @@ typedef struct ev_options {
   double level;    /* strictly between 0 and 1 */
   double a, b;     /* the Beta prior, both positive */
   double lo, hi;   /* the range of scores, lo < hi */
+  double power;    /* wished for, strictly between 0 and 1 */
   double margin;   /* of a difference, at most hi - lo either way */
   double attempts; /* k of pass@k, a whole number from 1 */
   ev_prior prior;

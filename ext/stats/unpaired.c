@@ -172,16 +172,11 @@ static double ln_crossing_mass(crossing *c) {
   return residual > -HUGE_VAL ? NAN : ln;
 }
 
-/* Integrating over the narrower posterior keeps the other's tail smooth on the
-** scale of the trapezoid rule's steps, however unequal they are. */
-static ev_status prob_ahead(const double *c, double *p) {
-  int which = order_of_models(c);
-  *p = 0.5;
-  if (which == 0) return EV_OK;
-  ev_beta a = uniform_posterior(c), b = uniform_posterior(c + 2);
-  double spread_a = 1 / a.a + 1 / a.b, spread_b = 1 / b.a + 1 / b.b;
-  bool a_narrow = spread_a != spread_b ? spread_a < spread_b : which < 0;
-  crossing cross = {a_narrow ? a : b, a_narrow ? b : a, true};
+/* P(a > b) and P(a < b), of which the smaller is computed.  Integrating over the narrower
+** posterior keeps the other's tail smooth on the scale of the trapezoid rule's steps,
+** however unequal they are. */
+static ev_point prob_by_crossing(const ev_beta *a, const ev_beta *b, bool a_narrow) {
+  crossing cross = {a_narrow ? *a : *b, a_narrow ? *b : *a, true};
   double smaller = exp(ln_crossing_mass(&cross));
   if (smaller > 1) smaller = 1;
   bool narrow_better = smaller > 0.5;
@@ -190,7 +185,25 @@ static ev_status prob_ahead(const double *c, double *p) {
     smaller = exp(ln_crossing_mass(&cross));
   }
   smaller = ev_with_exact_complement(smaller);
-  *p = narrow_better == a_narrow ? 1 - smaller : smaller;
+  return narrow_better == a_narrow ? (ev_point){1 - smaller, smaller}
+                                   : (ev_point){smaller, 1 - smaller};
+}
+
+static double spread(const ev_beta *d) {
+  return 1 / d->a + 1 / d->b;
+}
+
+ev_point ev_beta_prob_better(const ev_beta *a, const ev_beta *b) {
+  return prob_by_crossing(a, b, spread(a) < spread(b));
+}
+
+static ev_status prob_ahead(const double *c, double *p) {
+  int which = order_of_models(c);
+  *p = 0.5;
+  if (which == 0) return EV_OK;
+  ev_beta a = uniform_posterior(c), b = uniform_posterior(c + 2);
+  bool a_narrow = spread(&a) != spread(&b) ? spread(&a) < spread(&b) : which < 0;
+  *p = prob_by_crossing(&a, &b, a_narrow).x;
   return isnan(*p) ? EV_NOT_CONVERGED : EV_OK;
 }
 

@@ -1,5 +1,5 @@
 /*
-** What decisions rest on: the ranks of many models.  Compares with references and checks
+** What decisions rest on: the ranks of many models, and plans.  Compares with references and checks
 ** identities that need none.
 **
 **     decisions RANKS.csv
@@ -13,6 +13,7 @@
 
 #include <gsl/gsl_errno.h>
 
+#include "../../ext/stats/planning.h"
 #include "../../ext/stats/ranks.h"
 #include "../../ext/stats/unpaired.h"
 #include "../check.h"
@@ -197,6 +198,95 @@ static void orders_of_models(void) {
   }
 }
 
+/*
+** Planning
+*/
+static double paired_power(double n, double a, double b, double level) {
+  ev_options options = at_level(level);
+  double power = NAN;
+  check(ev_power_paired(n, a, b, &options, &power) == EV_OK, "power_paired", 0, 1);
+  return power;
+}
+
+static double diff_power(double n, double a, double b, double level) {
+  ev_options options = at_level(level);
+  double power = NAN;
+  check(ev_power_diff(n, n, a, b, &options, &power) == EV_OK, "power_diff", 0, 1);
+  return power;
+}
+
+/* The planned number has the power, and so have those after it; the one before has not. */
+static void plans_of_pairs(void) {
+  for (int i = 0; i < 60; i++) {
+    double d = i % 6 == 0 ? 1 : (1 + random_whole(98)) / 100, share = (1 + random_whole(99)) / 100;
+    double a = d * (1 + share) / 2, b = fmin(1 - a, d * (1 - share) / 2), n = 0;
+    double power = (20 + random_whole(79)) / 100,
+           level = i % 3 ? 0.95 : 0.5 + random_whole(49) / 100;
+    ev_options options = at_level(level);
+    check(ev_plan_paired(a, b, power, &options, nobody, &n) == EV_OK, "plan_paired_n", n, 0);
+    if (n > 1) check(paired_power(n - 1, a, b, level) < power, "one fewer", n, power);
+    for (int j = 0; j < 30; j++)
+      check(paired_power(n + j, a, b, level) >= power, "from the plan on", n + j, power);
+  }
+}
+
+static void plans_of_two(void) {
+  for (int i = 0; i < 6; i++) {
+    double a = random_whole(10) / 10, b = a < 0.5 ? a + 0.4 : a - 0.3, power = 0.6 + 0.06 * i,
+           n = 0;
+    ev_options options = at_level(0.95);
+    check(ev_plan_diff(a, b, power, &options, nobody, &n) == EV_OK, "plan_diff_n", n, 0);
+    if (n > 1) check(diff_power(n - 1, a, b, 0.95) < power, "one fewer of each", n, power);
+    for (int j = 0; j < 8; j++)
+      check(diff_power(n + j, a, b, 0.95) >= power, "from the plan on", n + j, power);
+  }
+}
+
+static void plans_of_widths(void) {
+  for (int i = 0; i < 20; i++) {
+    double p = random_whole(50) / 50, width = pow(10, -random_whole(30) / 10) * 0.8, n = 0, wide,
+           narrow;
+    ev_options options = at_level(0.95);
+    check(ev_plan_n(p, width, &options, &n) == EV_OK, "plan_n", n, 0);
+    ev_expected_width(n, p, &options, &narrow);
+    check(narrow <= width, "the planned width", narrow, width);
+    if (n == 1) continue;
+    ev_expected_width(n - 1, p, &options, &wide);
+    check(wide > width, "one question fewer is wider", wide, width);
+  }
+  /* k = 0 surely: the upper bound is 1 - tail^(1/(n+1)) */
+  double width;
+  ev_options options = at_level(0.95);
+  ev_expected_width(50, 0, &options, &width);
+  near(width, pow(0.975, 1.0 / 51) - pow(0.025, 1.0 / 51), 1e-14, "width at none right");
+}
+
+static void detectable_differences(void) {
+  for (int i = 0; i < 20; i++) {
+    double n = 20 + random_whole(3000), d = 0.3 + random_whole(7) / 10, difference = 0;
+    ev_options options = at_level(0.95);
+    check(ev_detectable(n, d, 0.8, &options, &difference) == EV_OK, "detectable", n, d);
+    near(paired_power(n, (d + difference) / 2, (d - difference) / 2, 0.95), 0.8, 1e-10,
+         "power at what is detectable");
+  }
+}
+
+/* Where sums become averages nothing leaps: three powers lie on a line. */
+static void averages_join_sums(void) {
+  static const double ends[] = {1273000, 1274000, 1275000};
+  double power[3];
+  for (int i = 0; i < 3; i++) power[i] = paired_power(ends[i], 0.301, 0.299, 0.95);
+  near(power[0] + power[2], 2 * power[1], 1e-6, "powers of pairs");
+  near(power[1],
+       0.5 *
+           (paired_power(1273999, 0.301, 0.299, 0.95) + paired_power(1274001, 0.301, 0.299, 0.95)),
+       1e-8, "powers of pairs, near");
+  double sum = paired_power(1230000, 0.3, 0.3, 0.95),
+         average = paired_power(1310000, 0.3, 0.3, 0.95);
+  near(sum, 0.05, 2e-7, "level of the test, summed");
+  near(average, 0.05, 2e-7, "level of the test, averaged");
+}
+
 static bool stop(void *context) {
   (void)context;
   return true;
@@ -219,6 +309,11 @@ int main(int argc, char **argv) {
   many_models();
   ranks_of_pairs();
   orders_of_models();
+  plans_of_pairs();
+  plans_of_two();
+  plans_of_widths();
+  detectable_differences();
+  averages_join_sums();
   an_interrupt_is_heard();
   return check_summary();
 }

@@ -1,0 +1,28 @@
+/*
+** The binomial distribution, by the beta's: P(K <= k) = P(Beta(k+1, n-k) > p).
+*/
+#include "binomial.h"
+
+#include <math.h>
+
+double ev_binomial_pmf(double k, double n, ev_point p) {
+  if (p.x == 0 || p.y == 0) return k == (p.x == 0 ? 0 : n);
+  ev_beta d = ev_beta_make(k + 1, n - k + 1);
+  return exp(ev_beta_ln_logit_density(&d, p) - log(p.x) - log(p.y) - log(n + 1));
+}
+
+double ev_binomial_at_most(double k, double n, ev_point p) {
+  if (k < 0) return 0;
+  if (k >= n) return 1;
+  ev_beta d = ev_beta_make(k + 1, n - k);
+  return ev_beta_cdf(&d, p).y;
+}
+
+double ev_binomial_at_least(double k, double n, ev_point p) {
+  return ev_binomial_at_most(n - k, n, (ev_point){p.y, p.x});
+}
+
+ev_window ev_binomial_window(double n, ev_point p) {
+  double mean = n * p.x, sd = sqrt(n * p.x * p.y), reach = p.x > 0 && p.y > 0 ? 9 * sd + 25 : 0;
+  return (ev_window){floor(fmax(0, mean - reach)), ceil(fmin(n, mean + reach)), mean, sd};
+}

@@ -1,0 +1,40 @@
+/*
+** How many questions an eval needs, and what so many questions find: before any answer is
+** in.  Rates are in [0,1]; a number of questions is whole, from 1 to 2^53.
+*/
+#ifndef EV_PLANNING_H
+#define EV_PLANNING_H
+
+#include "model.h"
+
+/* A result of HUGE_VAL: no number of questions up to 2^53 does. */
+
+/* The least n at which bayes_ci is expected to be no wider than `width`, 0 < width < 1. */
+ev_status ev_plan_n(double p, double width, const ev_options *options, double *n);
+
+/* How wide it is expected to be. */
+ev_status ev_expected_width(double n, double p, const ev_options *options, double *width);
+
+/* The chance that the mid-p McNemar test rejects at 1 - level. */
+ev_status ev_power_paired(double n, double only_a, double only_b, const ev_options *options,
+                          double *power);
+
+/* The least n from which on it stays at or above the power; only_a and only_b differ. */
+ev_status ev_plan_paired(double only_a, double only_b, double power, const ev_options *options,
+                         ev_host host, double *n);
+
+/* The least difference of the two rates, which add up to `discordant`, that n questions
+** find with that power; HUGE_VAL if none is large enough. */
+ev_status ev_detectable(double n, double discordant, double power, const ev_options *options,
+                        double *difference);
+
+/* The chance that diff_ci leaves 0 out. */
+ev_status ev_power_diff(double n_a, double n_b, double p_a, double p_b, const ev_options *options,
+                        double *power);
+
+/* The least n, of each model, from which on it stays at or above the power; p_a and p_b
+** differ. */
+ev_status ev_plan_diff(double p_a, double p_b, double power, const ev_options *options,
+                       ev_host host, double *n);
+
+#endif

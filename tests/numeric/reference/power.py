@@ -1,0 +1,79 @@
+"""References for planning: the chance that a test finds a difference that is there.
+
+Independent of the C code: every outcome is looked at, and judged by a p-value, or a
+posterior probability, of its own.  scipy's binomials, mid-p in whole numbers up to 1,000
+pairs, and a 400-node Gauss-Legendre rule for P(theta_A > theta_B).
+"""
+from fractions import Fraction
+from math import comb
+
+import numpy as np
+from scipy import stats
+
+HEADER = ["method", "questions", "rate_a", "rate_b", "questions_a", "questions_b", "p_a", "p_b", "level", "lo", "hi"]
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(400)
+NODES, WEIGHTS = (NODES + 1) / 2, WEIGHTS / 2
+
+
+def mid_p(m):
+    """Of 0, 1, ... m//2 of m pairs."""
+    if m <= 1000:
+        below, out = 0, []
+        for i in range(m // 2 + 1):
+            out.append(float(Fraction(2 * below + comb(m, i), 2**m)) if 2 * i < m else 1.0)
+            below += comb(m, i)
+        return np.array(out)
+    i = np.arange(m // 2 + 1)
+    p = 2 * stats.binom.cdf(i - 1, m, 0.5) + stats.binom.pmf(i, m, 0.5)
+    return np.where(2 * i == m, 1, p)
+
+
+def power_paired(n, a, b, level):
+    d, total = a + b, 0.0
+    least, most = (max(0, int(n * d - 12 * (n * d) ** 0.5) - 20), min(n, int(n * d + 12 * (n * d) ** 0.5) + 40))
+    for m in range(least, most + 1):
+        p = mid_p(m)
+        rejects = np.nonzero(p <= 1 - level)[0]
+        if m == 0 or len(rejects) == 0:
+            continue
+        c = rejects[-1]
+        given = stats.binom.cdf(c, m, a / d) + stats.binom.sf(m - c - 1, m, a / d)
+        total += stats.binom.pmf(m, n, d) * given
+    return total
+
+
+def power_diff(n_a, n_b, p_a, p_b, level):
+    densities = [stats.beta.pdf(NODES, k + 1, n_a - k + 1) for k in range(n_a + 1)]
+    tails = [stats.beta.cdf(NODES, k + 1, n_b - k + 1) for k in range(n_b + 1)]
+    better = (np.array(densities) * WEIGHTS) @ np.array(tails).T
+    tail = (1 - level) / 2
+    called = (better < tail) | (better > 1 - tail)
+    return stats.binom.pmf(range(n_a + 1), n_a, p_a) @ called @ stats.binom.pmf(range(n_b + 1), n_b, p_b)
+
+
+def row_of_pairs(n, a, b, level):
+    p = repr(float(power_paired(n, a, b, level)))
+    return ["power_paired", str(n), repr(a), repr(b), "1", "1", "0", "0", repr(level), p, p]
+
+
+def row_of_diff(n_a, n_b, p_a, p_b, level):
+    p = repr(float(power_diff(n_a, n_b, p_a, p_b, level)))
+    return ["power_diff", "1", "0", "0", str(n_a), str(n_b), repr(p_a), repr(p_b), repr(level), p, p]
+
+
+PAIRS = [
+    (100, 0.15, 0.05, 0.95), (200, 0.15, 0.10, 0.95), (500, 0.12, 0.09, 0.95), (1, 0.5, 0.5, 0.95), (5, 1.0, 0.0, 0.95), (20, 0.5, 0.5, 0.95),
+    (20, 0.5, 0.5, 0.5), (30, 0.3, 0.0, 0.95), (1000, 0.6, 0.4, 0.95), (1000, 0.02, 0.01, 0.99), (969, 0.071, 0.041, 0.95),
+    (3000, 0.12, 0.09, 0.9), (50, 0.4, 0.1, 0.999999), (300, 1e-4, 0.05, 0.95), (2000, 0.51, 0.49, 0.95), (152, 0.15, 0.05, 0.95),
+    (10**5, 0.003, 0.0026, 0.95), (40, 0.2, 0.1, 0.01),
+]
+DIFFS = [
+    (20, 20, 0.9, 0.6, 0.95), (20, 20, 0.5, 0.5, 0.95), (30, 12, 0.9, 0.8, 0.95), (1, 1, 0.0, 1.0, 0.95), (3, 3, 0.0, 1.0, 0.95),
+    (100, 100, 0.7, 0.5, 0.95), (100, 50, 0.9, 0.8, 0.9), (120, 120, 0.5, 0.4, 0.99), (15, 90, 0.2, 0.5, 0.95), (60, 60, 0.02, 0.1, 0.95),
+    (40, 40, 1.0, 0.8, 0.95), (25, 25, 0.6, 0.4, 0.5), (25, 25, 0.6, 0.4, 0.999999), (50, 50, 0.3, 0.31, 0.01), (110, 7, 0.5, 0.9, 0.95),
+    (150, 150, 0.66, 0.5, 0.95),
+]
+
+
+def rows():
+    return [(row_of_pairs, c) for c in PAIRS] + [(row_of_diff, c) for c in DIFFS]
