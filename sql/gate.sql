@@ -53,7 +53,7 @@ WITH asked AS MATERIALIZED (
 )
 SELECT *,
        CASE WHEN prob >= sure THEN 'pass' WHEN 1 - prob >= sure THEN 'fail' ELSE 'unsure' END AS result,
-       CASE WHEN prob < sure AND 1 - prob < sure AND abs(beyond) > 1e-9
+       CASE WHEN prob < sure AND 1 - prob < sure AND abs(beyond) >= 0.0005
             THEN max(1, plan_paired_n((discordant + beyond) / 2, (discordant - beyond) / 2, 0.8, 2 * sure - 1) - n) END AS more
 FROM planned;
 SELECT CASE result

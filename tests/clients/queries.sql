@@ -6,6 +6,12 @@ SELECT * FROM leaderboard;
 
 SELECT * FROM compare;
 
+SELECT * FROM by_task;
+
+SELECT * FROM common;
+
+SELECT * FROM passes;
+
 -- So many sizes of clusters that the host is asked, where it can be, whether to go on.
 WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 3000) SELECT clustered_ci_counts(i / 3, i) FROM r;
 
