@@ -15,7 +15,8 @@
 --                    answer counts with its score
 --   not known        everything else: the run errored, or nobody judged it
 --
--- Scores are from 0 to 1 unless score_lo and score_hi say otherwise.
+-- Scores are from 0 to 1 unless score_lo and score_hi say otherwise, which also makes
+-- a task a graded one.
 CREATE TABLE IF NOT EXISTS results(
   model    TEXT NOT NULL,
   task     TEXT NOT NULL,              -- a benchmark, a suite, a category: what questions cluster by

@@ -21,7 +21,8 @@
 
 -- kinds: one row a task.
 --
---   graded               1 if some answer to it, of any model, has a score only
+--   graded               1 if some answer to it, of any model, has a score only, or if
+--                        a range was declared
 --   score_lo, score_hi   the range of its scores: as declared, or 0 and 1
 DROP VIEW IF EXISTS kinds;
 CREATE VIEW kinds AS
@@ -29,7 +30,7 @@ WITH named AS (
   -- A table may lack the columns that the other side of the join has: a NULL equals
   -- nothing, so each comes from the table where the table has it.
   SELECT task,
-         max(correct IS NULL AND score IS NOT NULL AND error IS NULL) AS graded,
+         max(score_lo IS NOT NULL OR (correct IS NULL AND score IS NOT NULL AND error IS NULL)) AS graded,
          min(score_lo) AS score_lo, max(score_hi) AS score_hi
   FROM results NATURAL LEFT JOIN (SELECT NULL AS score, NULL AS error, NULL AS score_lo, NULL AS score_hi)
   GROUP BY task
@@ -93,8 +94,8 @@ WITH scaled AS (
   SELECT model, k.task, CAST(item AS TEXT) AS item, graded,
          CASE WHEN NOT graded THEN correct + 0
               WHEN correct IS NOT NULL OR error IS NULL
-              THEN (coalesce(score, correct) - k.score_lo) / (k.score_hi - k.score_lo) END AS share,
-         graded AND typeof(coalesce(score, correct)) = 'text' AS text,
+              THEN coalesce((score - k.score_lo) / (k.score_hi - k.score_lo), correct + 0) END AS share,
+         graded AND typeof(score) = 'text' AS text,
          CASE WHEN NOT graded AND correct NOT IN (0, 1, '0', '1') THEN correct END AS invalid
   FROM (SELECT * FROM results NATURAL LEFT JOIN (SELECT NULL AS score, NULL AS error)) AS r
   JOIN kinds AS k ON k.task = coalesce(r.task, '')
@@ -314,7 +315,7 @@ FROM tallies WHERE n > 0 GROUP BY model HAVING count(*) > 1 AND NOT max(graded O
 DROP VIEW IF EXISTS leaderboard;
 CREATE VIEW leaderboard AS
 WITH tallied AS MATERIALIZED (
-  SELECT *, max(graded OR again) OVER (PARTITION BY model) AS by_row FROM tallies
+  SELECT *, max((graded AND n > 0) OR again) OVER (PARTITION BY model) AS by_row FROM tallies
 ), totals AS (
   SELECT model, max(by_row) AS by_row, max(graded AND n > 0) AS graded, max(again) AS again,
          sum(n) AS n, sum(correct) AS correct, sum(errored) AS errored, sum(n > 0) AS tasks,
@@ -322,8 +323,8 @@ WITH tallied AS MATERIALIZED (
          round(avg(1.0 * correct / n), 12) AS macro -- avg's last digits depend on SQLite's version
   FROM tallied GROUP BY model
 ), asked AS MATERIALIZED (
-  SELECT model, task, graded, n, total, outside, count(*) OVER (PARTITION BY model, task) AS size
-  FROM (SELECT DISTINCT model FROM tallied WHERE by_row) CROSS JOIN questions USING (model) WHERE n > 0
+  SELECT q.model, task, graded, n, total, outside, count(*) OVER (PARTITION BY q.model, task) AS size
+  FROM (SELECT DISTINCT model FROM tallied WHERE by_row) AS m CROSS JOIN questions AS q ON q.model IS m.model WHERE n > 0
 ), tasked AS (
   SELECT model, max(outside) AS outside, sum(questions) AS questions, sum(total) / sum(n) AS accuracy, round(avg(total / n), 12) AS macro,
          clustered_ci_counts(total, n, 0.95, 'icc') FILTER (WHERE NOT graded) AS by_task,

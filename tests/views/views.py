@@ -61,7 +61,7 @@ class Expected:
         self.db = db
         rows = [dict(zip(COLUMNS, row)) for row in rows]
         scored = [r for r in rows if r["correct"] is None and r["score"] is not None and r["error"] is None]
-        self.graded = {r["task"] for r in scored}
+        self.graded = {r["task"] for r in scored} | {r["task"] for r in rows if r["score_lo"] is not None}
         declared = collections.defaultdict(list)
         for r in rows:
             if r["score_lo"] is not None:
@@ -83,7 +83,7 @@ class Expected:
         if r["correct"] is None and (r["score"] is None or r["error"] is not None):
             return None
         lo, hi = self.range.get(r["task"], (0, 1))
-        return ((r["score"] if r["score"] is not None else r["correct"]) - lo) / (hi - lo)
+        return r["correct"] if r["score"] is None else (r["score"] - lo) / (hi - lo)
 
     def over(self, function, rows, *more):
         """An aggregate over rows; None where there are none."""
@@ -346,6 +346,10 @@ def shapes():
     beside = [(m, "t", i, 1, i % 2, 0.3, None, None, None) for m in "ab" for i in range(8)]
     hold("a verdict with a score beside it", beside)
     hold("one score makes a task graded", beside + [("c", "t", 0, 1, None, 0.5, None, None, None)])
+    hold("a verdict without a score in a graded task", beside + [("c", "t", 0, 1, None, 5.0, None, 1, 9), ("c", "t", 1, 1, 1, None, None, 1, 9)])
+    # Ratings that happen to be 1 throughout, the least there is.
+    hold("a declared range makes a task graded", [(m, "t", i, 1, 1, 1.0, None, 1, 10) for m in "ab" for i in range(8)])
+    hold("only errors in a graded task", answers(16, 3, 1, 9) + [("model 1", "g", 1, 1, None, None, "down", None, None), ("x", "g", 1, 1, None, 0.5, None, None, None)])
     # An error's score does not count.
     hold("errors with scores", beside + [("a", "t", 50, 1, None, 0.7, "down", None, None)])
 
@@ -368,10 +372,11 @@ def names():
     """A table of the person's own may have any names, or none."""
     db = opened()
     db.executescript("CREATE TABLE results(model, task, item, correct); INSERT INTO results VALUES "
-                     "(1, NULL, 1, 1), (2, NULL, 1, 0), (NULL, '', 1, '1'), (x'0102', '', 1, 1), ('a' || char(0), '', 1, 1), ('a' || char(0) || 'z', '', 1, 0);"
+                     "(1, NULL, 1, 1), (2, NULL, 1, 0), (NULL, '', 1, '1'), (NULL, '', 1, 0), (x'0102', '', 1, 1), ('a' || char(0), '', 1, 1), ('a' || char(0) || 'z', '', 1, 0);"
                      + (ROOT / "sql/views.sql").read_text())
     rows = table(db, "SELECT * FROM leaderboard")
     check(f"names of any kind: {rows}", [r["common"] for r in rows] == [1] * 6 and near(sum(r["p_best"] for r in rows), 1))
+    check("no name, asked again", [(r["method"], r["ci"] is None) for r in rows if r["model"] is None] == [("clustered by item", False)])
     check("pairs of any kind but no name", len(table(db, "SELECT * FROM compare")) == 10 and len(table(db, "SELECT * FROM common")) == 6)
 
 
