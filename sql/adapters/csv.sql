@@ -7,9 +7,9 @@
 -- Columns are found by their names in the first line, in any order and case, and
 -- others are passed over.
 --
---   model     asked for
---   item      asked for: the question
---   task      else the file's name without its ending
+--   model     else @model
+--   item      the question; asked for
+--   task      else @task, or else the file's name without its ending
 --   attempt   a whole number; else 1
 --   correct   1, true, yes, C, correct, pass, passed: 1; 0, false, no, I, incorrect, fail,
 --             failed: 0, in any case.  Blank, NULL, NA, NaN, None: not known
@@ -90,7 +90,7 @@ SELECT h.key AS place, lower(trim(h.value)) AS name FROM temp.import_records, js
 INSERT INTO temp.import_refused
 SELECT @path, 'there is no column ' || column1 || '; there are: ' || coalesce((SELECT group_concat(name, ', ') FROM temp.import_columns), 'none')
 FROM (VALUES ('model', 'model'), ('item', 'item'), ('correct or score', 'correct'))
-WHERE column2 NOT IN (SELECT replace(name, 'score', 'correct') FROM temp.import_columns)
+WHERE column2 NOT IN (SELECT replace(name, 'score', 'correct') FROM temp.import_columns) AND (column2 <> 'model' OR coalesce(@model, '') = '')
       AND NOT EXISTS (SELECT 1 FROM temp.import_refused);
 INSERT INTO temp.import_refused
 SELECT @path, 'there are ' || count(*) || ' columns ' || name FROM temp.import_columns
@@ -122,7 +122,7 @@ WITH columns AS MATERIALIZED (
          ('', NULL), ('null', NULL), ('na', NULL), ('nan', NULL), ('none', NULL)
 )
 INSERT INTO temp.import_rows
-SELECT r.line, r.model, coalesce(r.task, (SELECT task FROM temp.import_text)), r.item, coalesce(r.attempt, 1),
+SELECT r.line, coalesce(r.model, @model), coalesce(r.task, nullif(@task, ''), (SELECT task FROM temp.import_text)), r.item, coalesce(r.attempt, 1),
        CASE WHEN c.word IS NULL THEN r.correct ELSE c.value END, CASE WHEN s.word IS NULL THEN r.score ELSE s.value END,
        nullif(r.error, '')
 FROM rows AS r LEFT JOIN words AS c ON c.word = lower(r.correct) LEFT JOIN words AS s ON s.word = lower(r.score);

@@ -67,6 +67,10 @@ def csv_scores(t):
         make("csv", scores, db)
         t.check(f"csv: a verdict with its score, time {again}", t.rows(db, RESULTS), [
             ("m", "t", 1, 1, 1, 0.7, None), ("m", "t", 1, 2, 0, 0.2, None), ("m", "u", "007", 1, 1, 1.0, None)])
+    make("csv", table(t, "alone.csv", "item,correct\n1,yes\n"), db, MODEL="named", TASK="told")
+    t.check("csv: a model and a task that have no column", t.rows(db, RESULTS.replace("ORDER", "WHERE model = 'named' ORDER")), [("named", "told", 1, 1, 1, None, None)])
+    make("csv", scores, db, MODEL="named", TASK="told")
+    t.check("csv: columns go before them", t.number(db, "count(*) FROM results WHERE model = 'named' OR task = 'told'"), 1)
     make("csv", table(t, "range.csv", "model,task,item,score\nm,r,1,1\nm,r,2,1e1\nm,r,3,+5\n"), db, LO="1", HI="10")
     t.check("csv: a range", t.rows(db, "SELECT item, correct, score, score_lo, score_hi FROM results WHERE task = 'r' ORDER BY item"),
             [(1, None, 1.0, 1.0, 10.0), (2, None, 10.0, 1.0, 10.0), (3, None, 5.0, 1.0, 10.0)])
