@@ -27,7 +27,7 @@
 --   UPDATE results SET correct = 0, score = 0, error = NULL WHERE score = 0 AND error IS NOT NULL;
 --
 -- Tried on the trajectories of gpt-4o that tau-bench publishes, where it gives their
--- average reward and pass^4.
+-- average reward and pass^4; tau2-bench's shape is from its source, 1.0.1.
 .read sql/adapters/files.sql
 DROP TABLE IF EXISTS temp.tau_bench_runs;
 CREATE TEMP TABLE tau_bench_runs AS
