@@ -188,6 +188,9 @@ def phoenix(t):
             [("baseline", "support", "by hand"), ("new prompt", "support", "by hand"), ("nightly", "sql", "runs")])
     t.check("phoenix: what is skipped", t.rows(db, "SELECT what, note FROM phoenix_skipped ORDER BY 1"),
             [("nightly #3", "not imported: an ephemeral experiment"), ("support, a tone", "not imported: judged by by hand instead")])
+    t.shell(db, "DELETE FROM experiment_run_annotations WHERE name = 'by hand'", "INSERT INTO experiment_run_annotations(experiment_run_id, name, annotator_kind, score, "
+                "metadata, start_time, end_time) SELECT id, 'a few', 'LLM', 0.5, '{}', '', '' FROM experiment_runs WHERE experiment_id = 1 LIMIT 2")
+    t.check("phoenix: where nothing is right or wrong, the most scores", t.rows(db, "SELECT DISTINCT annotation FROM results WHERE task = 'support'"), [("a tone",)])
     t.shell(db, "DROP INDEX IF EXISTS ix_experiments_ephemeral_updated_at", "ALTER TABLE experiments DROP COLUMN is_ephemeral")
     t.check("phoenix: a database without the column", t.rows(db, RESULTS.replace("ORDER", "WHERE task = 'sql' ORDER")), rows[16:])
     t.shell(db, "DELETE FROM experiment_run_annotations WHERE name = 'runs'")
@@ -362,6 +365,10 @@ def inspect_ends(t):
     t.check("inspect: the lowest rating is not right", t.rows(db, ratings), [(1, None, 1.0, None, None), (2, None, 7.0, None, None), (3, None, 10.0, None, None), (4, None, 1.0, None, None)])
     t.check("inspect: a range declared", (importing(t, db, "inspect", folder / "ratings.json", lo=1, hi=10), t.rows(db, ratings)[0]),
             ([("m", "ratings", "rated", 4, None, 4.75, 0, None)], (1, None, 1.0, 1.0, 10.0)))
+    odd = essay_log(["C", "I"])
+    odd["samples"][0]["scores"] = "none"
+    (folder / "ratings.json").write_text(json.dumps(odd))
+    t.check("inspect: scores that are no object", importing(t, db, "inspect", folder / "ratings.json", task="odd"), [("m", "odd", "rated", 1, 0, 0.0, 1, None)])
     (folder / "ratings.json").write_text(json.dumps(essay_log([1, 1, 1])))
     importing(t, db, "inspect", folder / "ratings.json", lo=1, hi=10, model="poor", task="ratings")
     t.check("inspect: nor where every rating is the lowest", t.rows(db, "SELECT DISTINCT correct, score, score_lo FROM results WHERE model = 'poor'"), [(None, 1.0, 1.0)])

@@ -83,6 +83,7 @@ def csv_refused(t):
             ("words that are none", head + "m,t,1,1,maybe,\nm,t,2,1,1,\nm,t,3,1,0.5,\nm,t,4,1,,good\nm,t,5,1,,1e999\n",
              ["line 2: correct must be 1 or 0", "got 'maybe'", "line 4: correct must be", "got 0.5; a number between belongs in a column score",
               "line 5: score must be a number, got 'good'", "line 6: score must be a number, got "]),
+            ("records of two lines", head + 'm,"t\nu",1,1,maybe,\nm,t,2,1,maybe,\n', ["line 2: correct must be", "line 4: correct must be"]),
             ("blanks", head + ",t,1,1,1,\nm,t,,1,1,\nm,t,3,,1,\nm,t,3,1.5,1,\n",
              ["line 2: model is blank", "line 3: item is blank", "line 4: attempt must be a whole number, got ''", "line 5: attempt must be a whole number, got 1.5"]),
             ("repeated rows", "model,item,correct\nm,1,1\nm,2,1\n\nm,1,0\n", ["line 5: the same model, task, item and attempt as line 2"]),
