@@ -11,20 +11,25 @@ home=$(cd "$(dirname "$0")/.." && pwd)
 refuse() { echo "import: $1; as in make import FROM=csv FILE=results.csv DB=evals.db" >&2; exit 1; }
 
 # Names may hold anything: whole paths, so that none of them reads as an option, and
-# texts as SQL writes them.
-whole() { case $1 in /*) printf %s "$1" ;; *) printf %s "$PWD/$1" ;; esac; }
+# texts as SQL writes them.  Not every shell has made a home of the ~ after FILE=.
+whole() {
+  case $1 in
+  /* | '') printf %s "$1" ;;
+  '~/'*) printf %s "$HOME/${1#??}" ;;
+  *) printf %s "$PWD/$1" ;;
+  esac
+}
 quoted() { printf "'%s'" "$(printf %s "$1" | sed "s/'/''/g")"; }
 
-from=$1
+from=$1 file=$(whole "$2") database=$(whole "$3") items=$(whole "$IMPORT_ITEMS")
 case $from in
 csv | lm_eval | inspect | swebench | tau_bench | helm) reader=$from ;;
 promptfoo | phoenix) reader=copy ;;
 *) refuse "FROM must be csv, promptfoo, phoenix, lm_eval, inspect, swebench, tau_bench or helm, not '$from'" ;;
 esac
-test -e "$2" || refuse "there is no '$2' to import"
-test -n "$3" && ! test -d "$3" || refuse "DB must name a database, not '$3'"
-! test "$2" -ef "$3" || refuse "FILE and DB are the same"
-file=$(whole "$2") database=$(whole "$3") items=${IMPORT_ITEMS:+$(whole "$IMPORT_ITEMS")}
+test -e "$file" || refuse "there is no '$2' to import"
+test -n "$3" && ! test -d "$database" || refuse "DB must name a database, not '$3'"
+! test "$file" -ef "$database" || refuse "FILE and DB are the same"
 here=$PWD
 cd "$home" && scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
@@ -32,7 +37,7 @@ trap 'exit 1' HUP INT TERM
 
 # Another tool's database is read through the adapter's views, as it lies, in a
 # database of their own: where names are looked up, none of yours is in the way.
-if test $reader = copy; then
+if test "$reader" = copy; then
   source="file://$(printf %s "$file" | sed 's/%/%25/g; s/?/%3f/g; s/#/%23/g')?mode=ro"
   sqlite3 -bail "$scratch/copy.db" <<END >&2 || refuse "'$2' cannot be read as a database of $from"
 ATTACH $(quoted "$source") AS source;
@@ -46,13 +51,13 @@ parameters() {
   set -- path "$file" within "$here/" copy "$scratch/copy.db" model "$IMPORT_MODEL" task "$IMPORT_TASK" scorer "$IMPORT_SCORER" \
     metric "$IMPORT_METRIC" filter "$IMPORT_FILTER" items "$items" lo "$IMPORT_LO" hi "$IMPORT_HI"
   while test $# -gt 0; do
-    test -z "$2" || echo "INSERT INTO temp.sqlite_parameters VALUES ('@$1', $(quoted "$2"));"
+    test -z "$2" || printf "INSERT INTO temp.sqlite_parameters VALUES ('@%s', %s);\n" "$1" "$(quoted "$2")"
     shift 2
   done
 }
 
 test -e "$database" || fresh=yes
-sqlite3 -bail "$database" <<END >"$scratch/said" 2>&1 && cat "$scratch/said" && exit
+sqlite3 -bail "$database" <<END >"$scratch/said" 2>&1 && { cat "$scratch/said"; exit; }
 .parameter init
 $(parameters)
 .mode box --wrap 0

@@ -25,7 +25,7 @@
 -- ifeval_strict_accuracy, f1_score, rouge_l, bleu_4.  Instances that HELM perturbed, to
 -- see how robust a model is, are left out, and the summary tells how many.
 --
--- Written from HELM's source; not run against HELM itself.
+-- Tried on statistics that the classes of 0.5.16 wrote, of answers that were made up.
 .parameter set @ending /per_instance_stats.json
 .read sql/adapters/files.sql
 .parameter unset @ending

@@ -98,11 +98,7 @@ SELECT CASE WHEN min(prompt_idx) OVER (PARTITION BY eval_id, name) < max(prompt_
        CASE WHEN errored THEN NULL ELSE score END            AS score,
        CASE WHEN errored THEN coalesce(error, 'errored') END AS error,
        eval_id, test_idx, prompt_idx
-FROM named
--- No row, but SQLite takes what windows return for a handful, and would let
--- compare.sql pair 40,000 answers by scanning them 40,000 times.
-UNION ALL
-SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, eval_id, test_idx, prompt_idx FROM eval_results WHERE false;
+FROM named;
 DROP VIEW IF EXISTS promptfoo_skipped;
 CREATE VIEW promptfoo_skipped AS
 SELECT eval_id AS what, 'not imported: there is a later run of ' || task AS note FROM promptfoo_runs WHERE NOT latest;

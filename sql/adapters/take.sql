@@ -12,7 +12,7 @@ SELECT path, note FROM temp.import_files
 WHERE NOT EXISTS (SELECT 1 FROM temp.import_answers) AND NOT EXISTS (SELECT 1 FROM temp.import_refused);
 SELECT replace(path, coalesce(@within, ''), '') AS path, reason FROM temp.import_refused WHERE rowid <= 20
 UNION ALL
-SELECT NULL, 'and ' || (count(*) - 20) || ' more' FROM temp.import_refused HAVING count(*) > 20;
+SELECT NULL, 'and ' || (n - 20) || ' more' FROM (SELECT count(*) AS n FROM temp.import_refused) WHERE n > 20;
 UPDATE temp.import_refused SET reason = reason;
 
 -- Right or wrong is decided for all answers of a model to a task together, those that

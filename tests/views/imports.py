@@ -12,7 +12,7 @@ import pathlib
 import subprocess
 import sys
 
-from adapters import ROOT, Suite
+from adapters import ROOT, Suite, over
 from importing import COUNTS, FILES, FITS, RESULTS, UNIQUE, folder_of, importing, leaves_settings, make, pasted, refuses
 
 
@@ -76,6 +76,10 @@ def promptfoo(t):
     t.check("promptfoo: where a row comes from", t.rows(
         db, "SELECT eval_id, test_idx, prompt_idx FROM results WHERE model = 'mini / short' AND item = 6 AND attempt = 2"),
         [("eval-Ab1-2025-05-01T09:00:00", 7, 3)])
+    names = sorted(came)
+    over(t, "promptfoo", db,
+         [(f"{big} / reasoned", 12, 11, 0), (f"{big} / short", 11, 7, 1), (f"{mini} / reasoned", 12, 5, 0), (f"{mini} / short", 11, 4, 1)],
+         [(a, b, 6, None, None, None, None, None) for i, a in enumerate(names) for b in names[i + 1:]])
     head = (ROOT / "sql/adapters/promptfoo.sql").read_text()
     t.shell(db, pasted(head, "To count errored runs as wrong:"))
     t.check("promptfoo: errored runs as wrong", t.rows(db, "SELECT model, count(correct), sum(correct), sum(score) FROM results GROUP BY model"), [
@@ -407,6 +411,22 @@ def zipped(t):
     t.check("inspect: zipped or not, the same rows", t.rows(db, RESULTS), t.rows(plain, RESULTS))
 
 
+def through(t):
+    """What the views show of each tool's small database or files: answers known, right ones, errored, their mean, and how."""
+    for tool, board in (
+            ("phoenix", [("new prompt", 6, 6, 2, 1.0, "clustered by item"), ("nightly #3", 2, None, 1, 0.9, "mean"),
+                         ("nightly #4", 3, None, 0, 0.333333, "mean"), ("baseline", 7, 2, 1, 0.285714, "clustered by item")]),
+            ("lm_eval", [("org__large", 13, 10, 0, 0.769231, "bayes"), ("org/small", 16, None, 2, 0.46875, "mean")]),
+            ("inspect", [("openai/a", 13, None, 5, 0.673077, "mean, clustered by item"), ("openai/b", 8, 3, 0, 0.375, "clustered by item")])):
+        source, db = f"{FILES}/{tool}", t.path("through.db")
+        if tool == "phoenix":
+            source = t.path("phoenix.db")
+            t.shell(source, f".read {FILES}/phoenix.sql")
+        make(tool, source, db)
+        t.check(f"{tool}: through the views", t.rows(
+            db, "SELECT model, n, correct, errored, round(accuracy, 6) AS mean, method FROM leaderboard", ".read sql/views.sql"), board)
+
+
 def main():
     t = Suite(sys.argv[1].rsplit(".", 1)[0])
     promptfoo(t)
@@ -422,6 +442,7 @@ def main():
     inspect_files(t)
     inspect_ends(t)
     zipped(t)
+    through(t)
     t.end()
 
 

@@ -119,7 +119,7 @@ def later(t):
 
 def command(t):
     """The command itself: names with anything in them, choices that are the command line's alone, and what it refuses."""
-    folder = pathlib.Path(t.path("a $HOME `b` 'c' \"d\" 100%"))
+    folder = pathlib.Path(t.path("a $HOME `b` 'c' \"d\" 100% \\n\\\\e"))
     folder.mkdir()
     db = folder / "e's $(touch f).db"
     (folder / "-r.csv").write_text("model,item,correct\nm,1,1\n")
@@ -133,8 +133,15 @@ def command(t):
             (["FROM=excel", f"FILE={folder}/-r.csv", "DB=x.db"], 2, "import: FROM must be csv, promptfoo,")):
         done = subprocess.run(["make", "-s", "import", "FROM=csv", *arguments], cwd=ROOT, text=True, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         t.check(f"make import {arguments}", (done.returncode, said in done.stdout), (status, True))
+    homely = {**os.environ, "HOME": str(folder)}
+    done = subprocess.run(["sql/import.sh", "csv", "~/-r.csv", "~/home.db"], cwd=ROOT, text=True, env=homely, capture_output=True)
+    t.check("make import: a ~ that no shell has expanded", (done.returncode, (folder / "home.db").exists()), (0, True))
+    (folder / "home.db").unlink()
     t.check("make import: the task is the file's, not the environment's", t.rows(str(db), "SELECT model, task FROM results"), [("m", "-r")])
     t.check("make import: nothing was run from a name", sorted(path.name for path in folder.iterdir()), ["-r.csv", "e's $(touch f).db"])
+    unheard = t.path("unheard.db")
+    subprocess.run(["sh", "-c", 'sql/import.sh csv "$1" "$2" >&-', "sh", str(folder / "-r.csv"), unheard], cwd=ROOT, capture_output=True)
+    t.check("make import: what nobody hears of is imported all the same", t.number(unheard, "count(*) FROM results"), 1)
     t.shell(str(db), "DROP TABLE results", "CREATE VIEW results AS SELECT 1 AS mine")
     refused = make("csv", folder / "-r.csv", db)
     t.check("make import: a view named results is kept", (refused[0], "import: nothing was imported" in refused[2], t.number(str(db), "mine FROM results")), (1, True, 1))
