@@ -12,6 +12,7 @@
 #   make test-pushdown  count in PostgreSQL and DuckDB, finish in SQLite
 #   make test-cluster   count on three PostgreSQL servers at once; HUNDREDS=7 is 10 million rows
 #   make test-dist      what dist made, on every platform, by qemu and wine
+#   make packages       wheels, npm and .deb out of that     make test-packages  each installed and used
 #   make test-promptfoo an adapter on promptfoo's own database; 1.4 GB from npm
 #   make fuzz       for FUZZ_SECONDS             make stress     longer runs of its kin
 #   make valgrind   the tests under valgrind     make differential  against scipy
@@ -101,8 +102,8 @@ $$sudo apt-get -qq update >/dev/null && $$sudo env DEBIAN_FRONTEND=noninteractiv
 endef
 
 .PHONY: all demo report import gate test test-report test-clients test-pushdown test-promptfoo fuzz stress \
-        valgrind mutate differential bench coverage verdicts accuracy test-cluster test-dist install dist \
-        lint format reference clean
+        valgrind mutate differential bench coverage verdicts accuracy test-cluster test-dist packages \
+        test-packages install dist lint format reference clean
 
 all:
 	$(call need,$(BUILD_NEEDS))
@@ -309,7 +310,7 @@ PLATFORMS     := linux-x86_64 linux-aarch64 musl-x86_64 windows-x86_64
 DIST_SOURCES  := build/dist/sources
 DIST_FILES    := build/dist/files
 EPOCH_OF_TREE  = $(shell git log -1 --format=%ct 2>/dev/null || echo 1735689600)
-export SOURCE_DATE_EPOCH ?= $(EPOCH_OF_TREE)
+dist test-dist packages test-packages: export SOURCE_DATE_EPOCH ?= $(EPOCH_OF_TREE)
 DIST_NEEDS     = gcc libc6-dev make python3 dpkg-dev tcl gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-mingw-w64-x86-64 musl-tools
 LIBRARY_OF     = build/dist/$(1)/evalci.$(if $(filter windows%,$(1)),dll,so)
 
@@ -332,6 +333,28 @@ test-dist: dist
 	$(call need,qemu-user wine wine64 binutils binutils-mingw-w64-x86-64 sqlite3)
 	@$(MAKE) -s -j$(shell nproc) --no-print-directory $(TEST_ON)
 	@$(PYTHON) tests/packages/dist.py $(VERSION) $(PLATFORMS)
+
+# Wheels, npm tarballs and .debs of what dist built, by ext/packages.
+PACKAGES := build/packages
+packages: dist
+	@$(PYTHON) ext/packages/build.py $(VERSION) $(PACKAGES)
+	@cat $(PACKAGES)/checksums.txt
+
+# A newer Node than Debian's, for node:sqlite, and what checks types and bundles, from npm.
+NODE := build/node22
+PACKAGE_NEEDS = $(DEMO_NEEDS) python3-venv python3-pip python3-pluggy python3-pandas python3-matplotlib jupyter-nbconvert \
+                python3-ipykernel lintian g++ $(NODE_NEEDS) $(if $(NODE_NEEDS),libnode-dev)
+test-packages: packages
+	$(call need,$(PACKAGE_NEEDS))
+	@$(MAKE) -s --no-print-directory $(SO) $(NODE)/installed
+	@tests/clients/npm.sh
+	@$(PYTHON) tests/packages/packages.py $(VERSION) $(PACKAGES) $(NODE)
+
+$(NODE)/installed:
+	@mkdir -p $(@D)
+	npm install --silent --no-audit --no-fund --no-save --prefix $(@D) node-linux-$$(node -p process.arch)@22 \
+	  typescript@5 esbuild@0.25
+	@touch $@
 
 lint:
 	$(call need,$(LINT_NEEDS))

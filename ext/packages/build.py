@@ -1,0 +1,176 @@
+#!/usr/bin/python3
+"""Makes the packages out of what `make dist` built: build.py VERSION DIRECTORY
+
+Wheels, npm tarballs and .debs, each the same bytes whoever makes it: names in order,
+no owner, one time, that of SOURCE_DATE_EPOCH.  The version is ext/evalci.h's, and
+stands in no other file.
+"""
+import base64
+import gzip
+import hashlib
+import io
+import json
+import os
+import pathlib
+import shutil
+import stat
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import zipfile
+
+ROOT = pathlib.Path(__file__).parent.parent.parent
+HERE = ROOT / "ext/packages"
+BUILT = ROOT / "build/dist"
+EPOCH = int(os.environ["SOURCE_DATE_EPOCH"])
+LICENCE = "GPL-3.0-or-later"
+SUMMARY = "Error bars for LLM evals, inside SQL: a SQLite extension"
+
+# By platform: the tag of its wheel, its npm package with what npm asks of a machine,
+# its architecture in Debian.  A manylinux tag names the glibc that tests/packages/dist.py
+# reads from the symbols.
+PLATFORMS = {
+    "linux-x86_64": ("manylinux_2_14_x86_64.manylinux2014_x86_64",
+                     ("linux-x64-glibc", {"os": ["linux"], "cpu": ["x64"], "libc": ["glibc"]}), ("amd64", "x86_64-linux-gnu", "2.14")),
+    "linux-aarch64": ("manylinux_2_17_aarch64.manylinux2014_aarch64",
+                      ("linux-arm64-glibc", {"os": ["linux"], "cpu": ["arm64"], "libc": ["glibc"]}), ("arm64", "aarch64-linux-gnu", "2.17")),
+    "musl-x86_64": ("musllinux_1_2_x86_64", ("linux-x64-musl", {"os": ["linux"], "cpu": ["x64"], "libc": ["musl"]}), None),
+    "windows-x86_64": ("win_amd64", ("win32-x64", {"os": ["win32"], "cpu": ["x64"]}), None),
+}
+
+
+def library(platform):
+    return BUILT / platform / ("evalci.dll" if platform.startswith("windows") else "evalci.so")
+
+
+def tree(folder, prefix=""):
+    """Files beneath a folder by the name they get, in order."""
+    paths = sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    return {prefix + path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+
+def write_zip(target, files):
+    with zipfile.ZipFile(target, "w") as archive:
+        for name, data in files.items():
+            entry = zipfile.ZipInfo(name, time.gmtime(EPOCH)[:6])
+            entry.external_attr = (stat.S_IFREG | 0o644) << 16
+            entry.compress_type, entry.create_system = zipfile.ZIP_DEFLATED, 3
+            archive.writestr(entry, data)
+
+
+def write_tar(target, files):
+    with open(target, "wb") as raw, gzip.GzipFile("", "wb", 9, raw, mtime=EPOCH) as packed, \
+            tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for name, data in files.items():
+            entry = tarfile.TarInfo(name)
+            entry.size, entry.mtime, entry.mode = len(data), EPOCH, 0o644
+            archive.addfile(entry, io.BytesIO(data))
+
+
+def write_wheel(out, name, version, tag, files, needs=(), entry_points=""):
+    """A wheel by the standard's letter (PEP 427); needs no build tool and no network."""
+    module = name.replace("-", "_")
+    info = f"{module}-{version}.dist-info"
+    metadata = [
+        "Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}", f"Summary: {SUMMARY}", f"License: {LICENCE}",
+        "Classifier: License :: OSI Approved :: GNU General Public License v3 or later (GPLv3+)",
+        "Classifier: Topic :: Scientific/Engineering", "Requires-Python: >=3.8",
+        "Description-Content-Type: text/markdown", *(f"Requires-Dist: {need}" for need in needs), "",
+        (ROOT / "README.md").read_text(encoding="utf-8") if name == "evalci" else f"{SUMMARY}. This makes it known to {needs[0]}."]
+    tags = [f"Tag: {'-'.join(tag.split('-')[:2])}-{one}" for one in tag.split("-")[2].split(".")]
+    wheel = ["Wheel-Version: 1.0", "Generator: evalci", f"Root-Is-Purelib: {str(tag.endswith('any')).lower()}", *tags, ""]
+    files = {**files, f"{info}/LICENSE": (ROOT / "LICENSE").read_bytes(), f"{info}/METADATA": "\n".join(metadata).encode(),
+             f"{info}/WHEEL": "\n".join(wheel).encode()}
+    if entry_points:
+        files[f"{info}/entry_points.txt"] = entry_points.encode()
+    record = "".join("{},sha256={},{}\n".format(path, base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode(),
+                                                len(data)) for path, data in files.items())
+    files[f"{info}/RECORD"] = (record + f"{info}/RECORD,,\n").encode()
+    write_zip(out / f"{module}-{version}-{tag}.whl", files)
+
+
+def wheels(version, out):
+    musl = (BUILT / "sources/musl/COPYRIGHT").read_bytes()
+    for platform, (tag, _, _) in PLATFORMS.items():
+        files = {**tree(HERE / "python"), **tree(ROOT / "sql", "evalci/sql/"), "evalci/VERSION": version.encode() + b"\n",
+                 "evalci/LICENSE.musl": musl, f"evalci/{library(platform).name}": library(platform).read_bytes()}
+        write_wheel(out, "evalci", version, f"py3-none-{tag}", files)
+    for host, group in (("datasette", "datasette"), ("sqlite-utils", "sqlite_utils")):
+        module = f"{group}_evalci"
+        write_wheel(out, f"{host}-evalci", version, "py3-none-any", tree(HERE / group), (host, "evalci"),
+                    f"[{group}]\nevalci = {module}\n")
+
+
+def npm_package(out, name, version, files, **more):
+    manifest = {"name": name, "version": version, "description": SUMMARY, "license": LICENCE, **more}
+    files = {**files, "package.json": (json.dumps(manifest, indent=2) + "\n").encode(), "LICENSE": (ROOT / "LICENSE").read_bytes()}
+    write_tar(out / f"{name}-{version}.tgz", {f"package/{path}": data for path, data in sorted(files.items())})
+
+
+def npm(version, out):
+    names = {}
+    for platform, (_, (name, machine), _) in PLATFORMS.items():
+        names[f"evalci-{name}"] = version
+        npm_package(out, f"evalci-{name}", version,
+                    {library(platform).name: library(platform).read_bytes(), "LICENSE.musl": (BUILT / "sources/musl/COPYRIGHT").read_bytes()},
+                    **machine)
+    exports = {".": {"import": {"types": "./index.d.mts", "default": "./index.mjs"},
+                     "require": {"types": "./index.d.ts", "default": "./index.cjs"}}, "./sql/*": "./sql/*"}
+    types = {"index.d.mts": (HERE / "npm/index.d.ts").read_bytes()}
+    npm_package(out, "evalci", version, {**tree(HERE / "npm"), **types, **tree(ROOT / "sql", "sql/"), "README.md": (ROOT / "README.md").read_bytes()},
+                main="./index.cjs", module="./index.mjs", types="./index.d.ts", exports=exports, optionalDependencies=names,
+                keywords=["sqlite", "sqlite-extension", "evals", "statistics"], engines={"node": ">=16"})
+
+
+def debs(version, out):
+    for platform, (_, _, debian) in PLATFORMS.items():
+        if debian:
+            with tempfile.TemporaryDirectory() as made:
+                deb(version, out, platform, debian, pathlib.Path(made))
+
+
+def deb(version, out, platform, debian, root):
+    architecture, triplet, glibc = debian
+    doc, share, lib = root / "usr/share/doc/evalci", root / "usr/share/evalci", root / f"usr/lib/{triplet}/sqlite3"
+    for folder in (root / "DEBIAN", doc, share, lib):
+        folder.mkdir(parents=True)
+    shutil.copy(library(platform), lib / "evalci.so")
+    shutil.copytree(ROOT / "sql", share / "sql")
+    (share / "build").symlink_to(os.path.relpath(lib, share))
+    copyright = (HERE / "deb/copyright").read_text() + "".join(
+        " " + (line.strip() or ".") + "\n" for line in (BUILT / "sources/musl/COPYRIGHT").read_text().splitlines())
+    (doc / "copyright").write_text(copyright)
+    (doc / "README.md.gz").write_bytes(gzip.compress((ROOT / "README.md").read_bytes(), 9, mtime=EPOCH))
+    when = time.strftime("%a, %d %b %Y %H:%M:%S +0000", time.gmtime(EPOCH))
+    maintainer = "evalci maintainers <maintainers@evalci.invalid>"
+    log = f"evalci ({version}) unstable; urgency=medium\n\n  * Release {version}.\n\n -- {maintainer}  {when}\n"
+    (doc / "changelog.gz").write_bytes(gzip.compress(log.encode(), 9, mtime=EPOCH))
+    size = sum(path.stat().st_size for path in root.rglob("*") if path.is_file()) // 1024
+    control = (HERE / "deb/control").read_text().format(version=version, architecture=architecture, glibc=glibc, size=size,
+                                                          maintainer=maintainer)
+    (root / "DEBIAN/control").write_text(control)
+    sums = "".join(f"{hashlib.md5(path.read_bytes()).hexdigest()}  {path.relative_to(root)}\n"
+                   for path in sorted(root.rglob("*")) if path.is_file() and not path.is_symlink() and "DEBIAN" not in path.parts)
+    (root / "DEBIAN/md5sums").write_text(sums)
+    for path in [root, *root.rglob("*")]:
+        if not path.is_symlink():
+            path.chmod(0o755 if path.is_dir() or path.suffix == ".sh" else 0o644)
+    subprocess.run(["dpkg-deb", "--root-owner-group", "-Zxz", "--build", root, out / f"evalci_{version}_{architecture}.deb"], check=True,
+                   stdout=subprocess.DEVNULL)
+
+
+def main(version, directory):
+    out = pathlib.Path(directory)
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True)
+    wheels(version, out)
+    npm(version, out)
+    debs(version, out)
+    (out / "checksums.txt").write_text("".join(
+        f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in sorted(out.iterdir())))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,35 @@
+// The library for this machine, from the package that npm installed for it.
+//
+// Each is resolved by a literal name, so that a bundler sees it and keeps it outside,
+// and nothing depends on where this file ends up.
+"use strict";
+
+// A Node on glibc says which; one on musl says nothing.
+const musl = () => !process.report.getReport().header.glibcVersionRuntime;
+
+const packages = {
+  "linux-x64-glibc": () => require.resolve("evalci-linux-x64-glibc/evalci.so"),
+  "linux-x64-musl": () => require.resolve("evalci-linux-x64-musl/evalci.so"),
+  "linux-arm64-glibc": () => require.resolve("evalci-linux-arm64-glibc/evalci.so"),
+  "win32-x64": () => require.resolve("evalci-win32-x64/evalci.dll"),
+};
+
+function getLoadablePath() {
+  const libc = process.platform === "linux" ? (musl() ? "-musl" : "-glibc") : "";
+  const name = `${process.platform}-${process.arch}${libc}`;
+  if (!packages[name])
+    throw new Error(`evalci: no library for ${name}; there are ${Object.keys(packages).join(", ")}, or build it from source`);
+  try {
+    return packages[name]();
+  } catch (cause) {
+    const error = new Error(`evalci: package evalci-${name} is not installed; install it, or install without --omit=optional`);
+    error.cause = cause;
+    throw error;
+  }
+}
+
+function load(db) {
+  db.loadExtension(getLoadablePath());
+}
+
+module.exports = { getLoadablePath, load };

@@ -1,0 +1,4 @@
+import evalci from "./index.cjs";
+
+export const { getLoadablePath, load } = evalci;
+export default evalci;

@@ -1,0 +1,166 @@
+"""python3 -m evalci: reports, imports, leaderboards and gates, by the files of sql/."""
+import argparse
+import json
+import os
+import pathlib
+import sqlite3
+import sys
+import tempfile
+import urllib.parse
+
+import evalci
+from evalci.shell import Shell, lines_to, table_to
+
+TEMPORARY = ".read \"|sed '/^DROP VIEW/d; s/^CREATE VIEW/CREATE TEMP VIEW/' sql/{}.sql\"\n"
+
+# Of the leaderboard's columns those that fit on a line.
+COLUMNS = {"model": "model", "n": "n", "correct": "correct", "errored": "errored", "accuracy": "round(accuracy, 4) AS accuracy",
+           "ci": 'ci_text(ci) AS "95%"', "method": "method", "bar": "bar"}
+
+
+class Refused(Exception):
+    """What the user is told, with the way out last."""
+
+
+def connect(path, mode):
+    address = urllib.parse.quote(os.path.abspath(path))
+    connection = sqlite3.connect(f"file:{address}?mode={mode}", uri=True, isolation_level=None)
+    evalci.load(connection)
+    return connection
+
+
+def existing(path):
+    if not os.path.isfile(path):
+        raise Refused(f"there is no database {path!r}")
+    return connect(path, "ro")
+
+
+def report(given):
+    db, page = existing(given.database), pathlib.Path(given.page)
+    if page.exists() and os.path.samefile(given.database, page):
+        raise Refused("the page would replace the database; name another file")
+    part = page.with_name(page.name + ".part")
+    try:
+        with open(part, "w", encoding="utf-8", newline="\n") as out:
+            Shell(db, lines_to(db, out)).read("report")
+        os.replace(part, page)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+    print(f"wrote {given.page}")
+
+
+def leaderboard(given):
+    db = existing(given.database)
+    Shell(db, table_to(db)).run(TEMPORARY.format("leaderboard"))
+    there = [column[0] for column in db.execute("SELECT * FROM leaderboard LIMIT 0").description]
+    shown = [COLUMNS[name] for name in COLUMNS if name in there]
+    rows = db.execute(f"SELECT {'*' if given.json else ', '.join(shown)} FROM leaderboard")
+    if given.json:
+        names = [column[0] for column in rows.description]
+        print(json.dumps([dict(zip(names, row)) for row in rows], ensure_ascii=False, indent=1))
+    else:
+        table_to(db)([column[0] for column in rows.description], rows)
+
+
+def foreign(tool, path, scratch):
+    """Another tool's database, read through its adapter's views into a copy of results."""
+    copy = os.path.join(scratch, "copy.db")
+    db = sqlite3.connect(copy, isolation_level=None, uri=True)
+    db.execute("ATTACH ? AS source", (f"file:{urllib.parse.quote(os.path.abspath(path))}?mode=ro",))
+    Shell(db, table_to(db, sys.stderr)).run(
+        ".read \"|sed 's/^CREATE VIEW/CREATE TEMP VIEW/; s/^DROP VIEW IF EXISTS /&temp./' sql/adapters/" + tool + ".sql\"\n"
+        "CREATE TABLE main.answers AS SELECT model, task, item, attempt, correct, score, error FROM temp.results;"
+        f"CREATE TABLE main.skipped AS SELECT what, note FROM temp.{tool}_skipped;")
+    db.close()
+    return copy
+
+
+def tools():
+    """The readers of sql/adapters, by name; the rest there is what they share."""
+    shared = {"copy", "files", "stage", "take"}
+    home = pathlib.Path(evalci.__file__).parent / "sql/adapters"
+    return sorted(path.stem for path in home.glob("*.sql") if path.stem not in shared)
+
+
+def bring(given):
+    if given.tool not in tools():
+        raise Refused(f"no tool {given.tool!r}; there are {', '.join(tools())}")
+    if not os.path.exists(given.path):
+        raise Refused(f"there is no {given.path!r} to import")
+    fresh = not os.path.exists(given.database)
+    with tempfile.TemporaryDirectory() as scratch:
+        parameters = {"path": os.path.abspath(given.path), "within": os.getcwd() + os.sep, **vars(given)}
+        reader = given.tool
+        if f"{given.tool}_skipped" in evalci.sql(f"adapters/{given.tool}"):
+            parameters["copy"], reader = foreign(given.tool, given.path, scratch), "copy"
+        db = connect(given.database, "rwc")
+        parameters["path"] = os.path.abspath(given.path)
+        shell = Shell(db, table_to(db), {k: v for k, v in parameters.items() if isinstance(v, str)})
+        try:
+            db.execute("BEGIN IMMEDIATE")
+            shell.read("schema")
+            shell.read(f"adapters/{reader}")
+            db.execute("COMMIT")
+        except BaseException:
+            if db.in_transaction:
+                db.execute("ROLLBACK")
+            db.close()
+            if fresh:
+                os.unlink(given.database)
+            raise
+    print("now there: answers {}, models {}, tasks {}".format(
+        *db.execute("SELECT count(*), count(DISTINCT model), count(DISTINCT task) FROM results").fetchone()))
+
+
+def gate(given):
+    """The lines of sql/gate.sql; 0 pass, 1 fail, 2 not enough to say, by the JSON in its last."""
+    if not 0 <= given.margin < 1 or not 0.5 < given.sure < 1:
+        raise Refused(f"margin must be from 0 to 1 and sure between 0.5 and 1, got {given.margin} and {given.sure}")
+    db, lines = existing(given.database), []
+    for model in (given.baseline, given.candidate):
+        if not db.execute("SELECT EXISTS (SELECT 1 FROM results WHERE model = ?)", (model,)).fetchone()[0]:
+            raise Refused(f"results has no model {model!r}")
+    parameters = {"baseline": given.baseline, "candidate": given.candidate, "margin": given.margin, "sure": given.sure}
+    Shell(db, lambda _, rows: lines.extend(str(row[0]) for row in rows.fetchall()), parameters).read("gate")
+    print("\n".join(lines))
+    return {"pass": 0, "fail": 1}.get(json.loads(lines[-1])["result"], 2)
+
+
+def commands():
+    parser = argparse.ArgumentParser(prog="python3 -m evalci", description="Error bars for LLM evals, inside SQL.")
+    parser.add_argument("--version", action="version", version=evalci.__version__)
+    which = parser.add_subparsers(dest="command", required=True)
+
+    def command(name, call, what, *names):
+        one = which.add_parser(name, help=what, description=what)
+        one.set_defaults(call=call)
+        for argument in names:
+            one.add_argument(argument)
+        return one
+
+    command("report", report, "write a page over a database of results", "database", "page")
+    command("leaderboard", leaderboard, "each model with its interval, the best first", "database").add_argument(
+        "--json", action="store_true", help="every column, as JSON")
+    one = command("import", bring, "read another tool's results into a database", "tool", "path", "database")
+    for option in ("model", "task", "scorer", "metric", "filter", "items", "lo", "hi"):
+        one.add_argument(f"--{option}", help="as the head of the tool's file in sql/adapters says")
+    one = command("gate", gate, "is a candidate no worse than a baseline? status 0 yes, 1 no, 2 not enough to say", "database")
+    one.add_argument("--baseline", required=True)
+    one.add_argument("--candidate", required=True)
+    one.add_argument("--margin", type=float, default=0.02)
+    one.add_argument("--sure", type=float, default=0.95)
+    return parser
+
+
+def main(arguments=None):
+    given = commands().parse_args(arguments)
+    try:
+        return given.call(given) or 0
+    except (Refused, RuntimeError, ValueError, OSError, sqlite3.Error) as error:
+        print(f"evalci {given.command}: {error}", file=sys.stderr)
+        return 3 if given.command == "gate" else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,277 @@
+#!/usr/bin/python3
+"""Installs every package of `make packages` where nothing of evalci is, and uses it:
+make test-packages, or packages.py VERSION DIRECTORY NODE.
+
+DATASETTE and SQLITE_UTILS in the environment, each the path of that program's source,
+make the plugins run in the programs themselves as well.
+"""
+import glob
+import json
+import os
+import pathlib
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+
+ROOT = pathlib.Path(__file__).parent.parent.parent
+HERE = ROOT / "tests/packages"
+sys.path.insert(0, str(ROOT / "tests"))
+from checks import check, finish  # noqa: E402
+
+INTERVAL = "[0.69622"
+
+
+def run(*command, **how):
+    """Status and output; what was said on both channels, unless how says otherwise."""
+    done = subprocess.run([str(word) for word in command], text=True, stdout=subprocess.PIPE,
+                          **{"stderr": subprocess.STDOUT, "stdin": subprocess.DEVNULL, **how})
+    return done.returncode, done.stdout
+
+
+def clean(**more):
+    """An environment in which no other Python or Node module is to be found."""
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
+    return {**kept, "LANG": "C.UTF-8", "PIP_NO_INDEX": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1", **more}
+
+
+def demo(path):
+    """The database of make demo."""
+    run("sqlite3", path, ".load build/evalci", ".read sql/demo.sql", cwd=ROOT)
+
+
+def check_reproducible(version, packages, scratch):
+    again = scratch / "again"
+    status, said = run(sys.executable, ROOT / "ext/packages/build.py", version, again)
+    check(f"the packages, made again: {said}", status == 0)
+    check("have the same bytes", (again / "checksums.txt").read_text() == (packages / "checksums.txt").read_text())
+
+
+def metadata_of(path):
+    """The file that names the licence."""
+    if path.suffix == ".whl":
+        archive = zipfile.ZipFile(path)
+        return next(archive.read(name).decode() for name in archive.namelist() if name.endswith("METADATA"))
+    if path.suffix == ".tgz":
+        return tarfile.open(path).extractfile("package/package.json").read().decode()
+    return run("sh", "-c", f"dpkg-deb --fsys-tarfile '{path}' | tar -xO ./usr/share/doc/evalci/copyright")[1]
+
+
+def check_licences(packages):
+    for path in sorted(packages.glob("*")):
+        if path.name != "checksums.txt":
+            text = metadata_of(path)
+            check(f"{path.name} names its licence", "GPL-3.0-or-later" in text or "License: GPL-3+\n" in text)
+
+
+def venv(path, packages, *names, system=False):
+    run("/usr/bin/python3", "-m", "venv", *(["--system-site-packages"] if system else []), path)
+    status, said = run(path / "bin/pip", "install", "--no-index", "--find-links", packages, *names, env=clean())
+    check(f"pip installs {' '.join(names)} with no network: {said[-500:]}", status == 0)
+    return path / "bin/python"
+
+
+def check_wheel(version, packages, scratch):
+    python = venv(scratch / "venv", packages, "evalci")
+    status, said = run(python, HERE / "use.py", env=clean(), cwd=scratch)
+    check(f"the wheel is used: {said}", status == 0)
+    if status:
+        return python
+    got = json.loads(said)
+    check(f"the version: {got}", got["version"] == got["same"] == version)
+    check(f"an interval: {got['interval']}", got["interval"].startswith(INTERVAL))
+    check("the path is within what was installed", got["path"].startswith(str(scratch)))
+    check("sql() by both names", got["leaderboard"] and got["adapter"])
+    check(f"sql() of no file: {got['no file']}", "'nothing'; there are README.md, adapters/" in got["no file"])
+    check(f"a Python that cannot: {got['cannot']}", got["cannot"].startswith("RuntimeError: evalci.load: this connection cannot")
+          and "pysqlite3" in got["cannot"])
+    check(f"extensions are closed again: {got['closed again']}", "not authorized" in got["closed again"])
+    for tag in ("manylinux_2_17_aarch64", "musllinux_1_2_x86_64", "win_amd64", "manylinux2014_x86_64", "manylinux_2_14_x86_64"):
+        status, said = run(python, "-m", "pip", "download", "--no-index", "--no-deps", "--find-links", packages, "--only-binary=:all:",
+                           "--platform", tag, "--dest", scratch / tag, "evalci", env=clean())
+        check(f"pip finds one for {tag}: {said[-300:]}", (status == 0) and len(os.listdir(scratch / tag)) == 1)
+    return python
+
+
+def check_commands(python, scratch):
+    def command(*words):
+        return run(python, "-m", "evalci", *words, env=clean(), cwd=scratch)
+
+    demo(scratch / "demo.db")
+    status, said = command("report", "demo.db", "page.html")
+    check(f"report: {said}", (status, said) == (0, "wrote page.html\n"))
+    top = scratch / "shell"
+    (top / "build").mkdir(parents=True)
+    shutil.copytree(ROOT / "sql", top / "sql")
+    shutil.copy(*glob.glob(str(scratch / "venv/lib/python3*/site-packages/evalci/evalci.so")), top / "build")
+    run(top / "sql/report.sh", scratch / "demo.db", scratch / "wanted.html")
+    check("the page is the one that the sqlite3 shell writes",
+          (scratch / "page.html").read_bytes() == (scratch / "wanted.html").read_bytes() and (scratch / "page.html").stat().st_size > 5000)
+    status, said = command("report", "absent.db", "page.html")
+    check(f"report of nothing: {said}", status == 1 and said == "evalci report: there is no database 'absent.db'\n")
+    status, said = command("report", "demo.db", "demo.db")
+    check(f"report over its database: {said}", status == 1 and "would replace the database" in said)
+    status, said = command("leaderboard", "demo.db")
+    check(f"leaderboard: {said}", status == 0 and len(said.splitlines()) == 10 and "├" in said)
+    status, said = command("leaderboard", "demo.db", "--json")
+    rows = json.loads(said) if status == 0 else []
+    check("leaderboard as JSON", len(rows) == 9 and all(row["lo"] < row["accuracy"] < row["hi"] or row["accuracy"] in (0, 1) for row in rows))
+    check_import(command, scratch)
+    check_gate(command, scratch)
+
+
+def results(path):
+    with sqlite3.connect(path) as db:
+        return db.execute("SELECT * FROM results ORDER BY task, item, attempt, model").fetchall()
+
+
+def check_import(command, scratch):
+    """Each import gives the rows that the shell's gives, for the tools that have one."""
+    shell = ROOT / "sql/import.sh"
+    if not shell.exists():
+        return
+    fixtures = ROOT / "tests/views/adapters"
+    (scratch / "results.csv").write_text("model,task,item,correct\na,t,1,1\na,t,2,0\nb,t,1,1\nb,t,2,1\n")
+    sources = {"csv": scratch / "results.csv", **{tool: fixtures / tool for tool in ("lm_eval", "inspect", "swebench", "tau_bench", "helm")}}
+    for tool in ("promptfoo", "phoenix"):
+        sources[tool] = scratch / f"{tool}.db"
+        run("sqlite3", sources[tool], f".read {fixtures}/{tool}.sql")
+    for tool, path in sources.items():
+        if not path.exists():
+            continue
+        wanted, got = scratch / f"{tool}-wanted.db", scratch / f"{tool}-got.db"
+        by_shell, by_python = run(shell, tool, path, wanted)[0], command("import", tool, path, got)
+        check(f"import {tool}: {by_python}", by_shell == by_python[0])
+        check(f"import {tool}: the shell's rows", wanted.exists() == got.exists() and (not got.exists() or results(got) == results(wanted)))
+    status, said = command("import", "absent", "x", "y.db")
+    check(f"import of no tool: {said}", status == 1 and "no tool 'absent'; there are csv" in said)
+
+
+def check_gate(command, scratch):
+    """The gate's lines and status are those of sql/gate.sh, where this tree has one."""
+    shell = scratch / "shell/sql/gate.sh"
+    if not shell.exists():
+        return
+    answers = ", ".join(f"('{model}', 't', {item}, {int(item % modulus > 0)})"
+                        for model, modulus in (("old", 3), ("new", 9), ("like", 3)) for item in range(200))
+    run("sqlite3", scratch / "gate.db", ".read sql/schema.sql", f"INSERT INTO results(model, task, item, correct) VALUES {answers}", cwd=ROOT)
+    for baseline, candidate, wanted in (("old", "new", 0), ("new", "old", 1), ("old", "like", 2), ("old", "absent", 3)):
+        got = command("gate", "gate.db", "--baseline", baseline, "--candidate", candidate)
+        check(f"gate of {candidate} against {baseline}: {got}", got[0] == wanted)
+        if wanted != 3:
+            check("as the shell says it", got == run(shell, scratch / "gate.db", baseline, candidate))
+    got = command("gate", "gate.db", "--baseline", "old", "--candidate", "like", "--margin", "0", "--sure", "0.99")
+    check(f"not enough to say: {got}", got == run(shell, scratch / "gate.db", "old", "like", "0", "0.99") and got[0] == 2)
+
+
+def check_plugins(version, packages, scratch):
+    run("/usr/bin/python3", "-m", "venv", "--system-site-packages", scratch / "hosts")
+    status, said = run(scratch / "hosts/bin/pip", "install", "--no-index", "--no-deps", "--find-links", packages, "evalci",
+                       "datasette-evalci", "sqlite-utils-evalci", env=clean())
+    check(f"pip installs the plugins: {said[-300:]}", status == 0)
+    python = scratch / "hosts/bin/python"
+    for group, module in (("datasette", "datasette_evalci"), ("sqlite_utils", "sqlite_utils_evalci")):
+        for source in filter(lambda path: path is not None, ("", os.environ.get(group.upper()))):
+            got = run(python, HERE / "host.py", group, module, *([source] if source else []), env=clean(), cwd=scratch)
+            where = source or "a host that is played"
+            check(f"{group}'s plugin in {where}: {got}", got[0] == 0 and got[1].split()[-1:] == [version])
+
+
+def check_notebook(packages, scratch):
+    """pandas, a plot with error bars, and the SVG, in a notebook run without a screen."""
+    folder = scratch / "notebook"
+    folder.mkdir()
+    demo(folder / "demo.db")
+    shutil.copy(HERE / "notebook.ipynb", folder)
+    python = venv(scratch / "pandas", packages, "evalci", system=True)
+    (library,) = glob.glob(str(scratch / "pandas/lib/python3*/site-packages"))
+    status, said = run(python, "-m", "nbconvert", "--execute", "--to", "notebook", "--output", "run.ipynb", "notebook.ipynb", cwd=folder,
+                       env=clean(PYTHONPATH=library, JUPYTER_CONFIG_DIR=str(folder), IPYTHONDIR=str(folder / "ipython"), MPLCONFIGDIR=str(folder)))
+    check(f"the notebook runs: {said[-800:]}", status == 0)
+    if status:
+        return
+    outputs = [output for cell in json.loads((folder / "run.ipynb").read_text())["cells"] for output in cell["outputs"]]
+    shown = {kind: "".join(data) for output in outputs for kind, data in output.get("data", {}).items()}
+    check("a DataFrame of nine models", shown.get("text/html", "").count("<tr") == 10)
+    check("a plot", len(shown.get("image/png", "")) > 5000)
+    check("the SVG", shown.get("image/svg+xml", "").startswith("<svg") and "</svg>" in shown["image/svg+xml"])
+
+
+def check_npm(version, packages, node, scratch):
+    app = scratch / "app"
+    app.mkdir()
+    (app / "package.json").write_text('{"private": true}')
+    machine = run("node", "-p", "process.arch")[1].strip()
+    tarballs = [packages / f"evalci-{version}.tgz", packages / f"evalci-linux-{machine}-glibc-{version}.tgz"]
+    status, said = run("npm", "install", "--no-audit", "--no-fund", *tarballs, cwd=app)
+    check(f"npm installs it: {said[-500:]}", status == 0)
+    installed = sorted(path.name for path in (app / "node_modules").glob("evalci*"))
+    check(f"with the library of this machine alone: {installed}", installed == ["evalci", f"evalci-linux-{machine}-glibc"])
+    shutil.copy(HERE / "npm.mjs", app)
+    modules = ROOT / "build/clients/node/node_modules"
+    (newer,) = glob.glob(str(node / "node_modules/node-linux-*/bin/node"))
+    for client, program in (("better-sqlite3", "node"), ("libsql", "node"), ("node:sqlite", newer)):
+        status, said = run(program, "npm.mjs", client, modules / client, cwd=app, stderr=subprocess.PIPE)
+        got = json.loads(said) if status == 0 else {}
+        check(f"{client}: {said}", got.get("version") == version and got.get("ci", "").startswith(INTERVAL))
+        check(f"{client}: ESM and CommonJS agree", got.get("both") is True and got.get("path", "").endswith("evalci.so"))
+    check_tools(app, node, version)
+    shutil.rmtree(app / f"node_modules/evalci-linux-{machine}-glibc")
+    status, said = run("node", "-p", "require('evalci').getLoadablePath()", cwd=app)
+    check(f"without the library's package: {said}", status != 0 and f"package evalci-linux-{machine}-glibc is not installed" in said)
+    status, said = run("node", "-e", "Object.defineProperty(process, 'platform', {value: 'sunos'}); require('evalci').getLoadablePath()", cwd=app)
+    check("on another platform", status != 0 and f"no library for sunos-{machine}; there are linux-x64-glibc" in said)
+
+
+def check_tools(app, node, version):
+    """The types, by TypeScript, and a program that a bundler made one file of."""
+    shutil.copy(HERE / "types.ts", app)
+    status, said = run(node / "node_modules/.bin/tsc", "--noEmit", "--strict", "--module", "node16", "types.ts", cwd=app)
+    check(f"the types: {said}", status == 0)
+    (app / "wrong.ts").write_text('import { load } from "evalci";\nload(1);\n')
+    check("which refuse what is no database", run(node / "node_modules/.bin/tsc", "--noEmit", "--module", "node16", "wrong.ts", cwd=app)[0] != 0)
+    (app / "program.js").write_text('import { load } from "evalci";\nimport Database from "better-sqlite3";\nconst db = new Database(":memory:");\n'
+                                    'load(db);\nconsole.log(db.prepare("SELECT evalci_version() AS v").get().v);\n')
+    modules = ROOT / "build/clients/node/node_modules"
+    for name in ("better-sqlite3", "bindings", "file-uri-to-path"):
+        (app / "node_modules" / name).symlink_to(modules / name)
+    status, said = run(node / "node_modules/.bin/esbuild", "--bundle", "--platform=node", "--external:better-sqlite3",
+                       "--outfile=out/deep/program.js", "program.js", cwd=app)
+    check(f"esbuild bundles it: {said}", status == 0)
+    check("and the bundle runs", run("node", "out/deep/program.js", cwd=app) == (0, version + "\n"))
+
+
+def check_deb(version, packages):
+    architecture = run("dpkg", "--print-architecture")[1].strip()
+    for path in sorted(packages.glob("*.deb")):
+        status, said = run("lintian", "--fail-on", "error", path)
+        check(f"lintian of {path.name}: {said}", status == 0 and "E: " not in said)
+    sudo = [] if os.getuid() == 0 else ["sudo"]
+    deb = packages.resolve() / f"evalci_{version}_{architecture}.deb"
+    status, said = run(*sudo, "apt-get", "-o", "DPkg::Lock::Timeout=300", "-qq", "install", "-y", "--no-install-recommends", deb)
+    check(f"apt installs it: {said[-300:]}", status == 0)
+    got = run("sqlite3", ":memory:", ".load build/evalci", "SELECT evalci_version(), bayes_ci_counts(18, 20)", cwd="/usr/share/evalci")
+    check(f"it loads as its description says: {got}", got[1].startswith(f"{version}|{INTERVAL}"))
+    status, said = run(*sudo, "apt-get", "-o", "DPkg::Lock::Timeout=300", "-qq", "purge", "-y", "evalci")
+    check(f"apt removes it, and nothing is left: {said[-300:]}", status == 0 and not os.path.exists("/usr/share/evalci"))
+
+
+def main(version, packages, node):
+    packages, node = pathlib.Path(packages).resolve(), pathlib.Path(node).resolve()
+    with tempfile.TemporaryDirectory() as made:
+        scratch = pathlib.Path(made).resolve()
+        check_reproducible(version, packages, scratch)
+        check_licences(packages)
+        check_commands(check_wheel(version, packages, scratch), scratch)
+        check_plugins(version, packages, scratch)
+        check_notebook(packages, scratch)
+        check_npm(version, packages, node, scratch)
+    check_deb(version, packages)
+    finish()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,3 @@
+import { getLoadablePath, load } from "evalci";
+const path: string = getLoadablePath();
+load({ loadExtension: (file: string) => file === path });
