@@ -26,7 +26,6 @@
 */
 #include "macro.h"
 
-#include <complex.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -223,12 +222,12 @@ static double complex whole_of_branches(const ev_wave_branch *low, const ev_wave
                                         double z) {
   double complex sum = 0, series, ln;
   if (!low->absent) {
-    ln = ev_wave_ln_branch(low, -I * z, &series);
+    ln = ev_wave_ln_branch(low, -_Complex_I * z, &series);
     sum += cexp(ln) * series;
   }
   if (!high->absent) {
-    ln = ev_wave_ln_branch(high, I * z, &series);
-    sum += cexp(I * z + ln) * series;
+    ln = ev_wave_ln_branch(high, _Complex_I * z, &series);
+    sum += cexp(_Complex_I * z + ln) * series;
   }
   return sum;
 }
@@ -319,7 +318,7 @@ static void set_ray_node(const macro *m, ray_panel *p, int q, double complex tau
   p->weight.re[q] = creal(weight / tau);
   p->weight.im[q] = cimag(weight / tau);
   for (int end = 0; end < 2; end++) {
-    double complex s = (end ? I : -I) * tau / m->total, ln = clog(s), power = 1;
+    double complex s = (end ? _Complex_I : -_Complex_I) * tau / m->total, ln = clog(s), power = 1;
     p->z[end].re[q] = creal(s);
     p->z[end].im[q] = cimag(s);
     p->ln[end].re[q] = creal(ln);
@@ -437,7 +436,7 @@ typedef struct corner_waves {
   waves ln;        /* of a factor of all */
 } corner_waves;
 
-EV_INLINE void add_product(waves *sum, const waves *x, const waves *y) {
+EV_INLINE void add_wave_product(waves *sum, const waves *x, const waves *y) {
   for (int q = 0; q < EV_NODES; q++) {
     sum->re[q] += x->re[q] * y->re[q] - x->im[q] * y->im[q];
     sum->im[q] += x->re[q] * y->im[q] + x->im[q] * y->re[q];
@@ -469,7 +468,7 @@ EV_WIDE static void flip_tasks(corner_waves *w, const waves *flip, double times,
     for (int i = before.first; i <= before.last; i++) {
       int to = i + side * j;
       if (to < 0 || to > 2 * RAY_WINDOW) continue;
-      add_product(&w->at[to], &before.at[i], &factor);
+      add_wave_product(&w->at[to], &before.at[i], &factor);
       w->first = to < w->first ? to : w->first;
       w->last = to > w->last ? to : w->last;
     }

@@ -6,6 +6,9 @@
 #define EV_WAVE_H
 
 #include <complex.h>
+
+/* A word of the paired model too. */
+#undef I
 #include <stdbool.h>
 
 enum {
