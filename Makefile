@@ -288,6 +288,7 @@ coverage:
 	$(call need,$(BENCH_NEEDS))
 	@$(MAKE) -s --no-print-directory $(SO)
 	$(PYTHON) tests/measured/coverage.py $(SO)
+	$(PYTHON) tests/measured/decisions.py $(SO)
 
 verdicts:
 	$(call need,$(DEMO_NEEDS) python3-numpy)

@@ -8,7 +8,7 @@
 double ev_binomial_pmf(double k, double n, ev_point p) {
   if (p.x == 0 || p.y == 0) return k == (p.x == 0 ? 0 : n);
   ev_beta d = ev_beta_make(k + 1, n - k + 1);
-  return exp(ev_beta_ln_logit_density(&d, p) - log(p.x) - log(p.y) - log(n + 1));
+  return exp(ev_beta_ln_logit_density(&d, p) - log(p.x) - log(p.y) - log1p(n));
 }
 
 double ev_binomial_at_most(double k, double n, ev_point p) {

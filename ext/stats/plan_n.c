@@ -37,14 +37,16 @@ ev_status ev_plan_n(double p, double width, const ev_options *options, double *n
     if (status != EV_OK || expected <= width || most >= MOST_QUESTIONS) break;
     least = most;
   }
-  while (status == EV_OK && expected <= width && most - least > 1) {
+  if (status != EV_OK) return status;
+  while (expected <= width && most - least > 1) {
     double middle = floor((least + most) / 2), at_middle;
     status = ev_expected_width(middle, p, options, &at_middle);
+    if (status != EV_OK) return status;
     if (at_middle <= width)
       most = middle;
     else
       least = middle;
   }
   *n = expected <= width ? most : HUGE_VAL;
-  return status;
+  return EV_OK;
 }

@@ -1,0 +1,173 @@
+#!/usr/bin/python3
+"""What holds while an eval is watched, and behind a judge that errs: part of make coverage.
+
+    /usr/bin/python3 tests/measured/decisions.py build/evalci.so [--out DIR]
+
+Of one proportion the chance that an interval ever leaves the truth out within 1,000 looks is exact: the mass of every
+count is carried from one question to the next, and what is left out is taken away.  Paired differences and judges are
+simulated, seeded, with the Monte Carlo standard error stated.  Every interval comes from the extension, through SQL.
+
+Writes decisions.md, the same bytes on every run.  If an anytime interval is ever wrong in more than 5% of the runs, or
+judged_ci covers less than 95% under its own prior by more than chance allows, the script says so and exits with status 1.
+"""
+import argparse
+import functools
+import json
+import os
+import sqlite3
+import sys
+
+try:
+    import numpy as np
+    sqlite3.Connection.enable_load_extension
+except (ImportError, AttributeError) as e:
+    sys.exit(f"decisions.py: {e}; it needs Debian's /usr/bin/python3 and python3-scipy (make coverage installs them)")
+
+SEED, LOOKS = 20251, 1000
+ACCURACIES = (0.5, 0.7, 0.9, 0.98)
+PAIRED_RUNS, PAIRED = 500, ((0.15, 0.15), (0.15, 0.05), (0.03, 0.01))
+PAIRED_DIFF_RUNS, PAIRED_DIFF_EVERY = 100, 20
+JUDGED_RUNS, ANSWERS, LABELS = 300, 1000, (20, 50, 100, 200)
+
+
+class Extension:
+    def __init__(self, path):
+        self.db = sqlite3.connect(":memory:")
+        self.db.enable_load_extension(True)
+        self.db.load_extension(os.path.splitext(os.path.abspath(path))[0])
+
+    @functools.lru_cache(maxsize=None)
+    def interval(self, function, *arguments):
+        sql = f"SELECT {function}({', '.join('?' * len(arguments))})"
+        return tuple(json.loads(self.db.execute(sql, arguments).fetchone()[0]))
+
+    def of_every_count(self, function, n):
+        """Both bounds at every k of n."""
+        rows = self.db.execute("WITH RECURSIVE c(k) AS (SELECT 0 UNION ALL SELECT k + 1 FROM c WHERE k < ?1) "
+                               f"SELECT ci->>0, ci->>1 FROM (SELECT {function}(k, ?1) AS ci FROM c)", (n,))
+        return np.array(rows.fetchall()).T
+
+
+def watched(ext, function):
+    """By accuracy: the chance that p was left out by look 10, 100 and 1,000, exactly."""
+    alive = {p: np.array([1.0]) for p in ACCURACIES}
+    out = {p: [] for p in ACCURACIES}
+    for n in range(1, LOOKS + 1):
+        lo, hi = ext.of_every_count(function, n)
+        for p in ACCURACIES:
+            mass = np.zeros(n + 1)
+            mass[:-1] += alive[p] * (1 - p)
+            mass[1:] += alive[p] * p
+            mass[(p < lo) | (p > hi)] = 0
+            alive[p] = mass
+            if n in (10, 100, 1000):
+                out[p].append(1 - mass.sum())
+    return out
+
+
+def watched_pairs(ext, function, only_a, only_b, runs, every):
+    """The share of runs in which the difference was ever left out, looking at every so manyth question."""
+    rng = np.random.default_rng(SEED)
+    wrong = 0
+    for _ in range(runs):
+        draw = rng.random(LOOKS)
+        a, b = np.cumsum(draw < only_a), np.cumsum((draw >= only_a) & (draw < only_a + only_b))
+        for n in range(every, LOOKS + 1, every):
+            lo, hi = ext.interval(function, int(n - a[n - 1] - b[n - 1]), int(a[n - 1]), int(b[n - 1]), 0)
+            if not lo <= only_a - only_b <= hi:
+                wrong += 1
+                break
+    return wrong / runs
+
+
+def judge_once(rng, ext, labels, q, u, v):
+    """(covered, width) of judged_ci, of the verdicts taken for truth, and of the labels alone."""
+    verdict = rng.random(ANSWERS) < q
+    truth = rng.random(ANSWERS) < np.where(verdict, u, v)
+    seen = np.arange(ANSWERS) < labels  # the answers are in no order
+    cells = [int(np.sum(seen & (verdict == said) & (truth == is_so))) for said in (True, False) for is_so in (True, False)]
+    rest = int(np.sum(~seen & verdict)), ANSWERS - labels
+    theta = q * u + (1 - q) * v
+    intervals = (ext.interval("judged_ci_counts", *cells, *rest), ext.interval("bayes_ci_counts", int(verdict.sum()), ANSWERS),
+                 ext.interval("bayes_ci_counts", int((seen & truth).sum()), labels))
+    return [(lo <= theta <= hi, hi - lo) for lo, hi in intervals]
+
+
+def judged(ext, shares):
+    """By labels: coverage and mean width of each of the three."""
+    out = []
+    for labels in LABELS:
+        rng = np.random.default_rng(SEED + labels)
+        runs = [judge_once(rng, ext, labels, *shares(rng)) for _ in range(JUDGED_RUNS)]
+        out.append(np.array(runs, dtype=float).mean(axis=0))
+    return out
+
+
+def error(p, runs):
+    return (p * (1 - p) / runs) ** 0.5
+
+
+def table(head, rows):
+    return ["| " + " | ".join(head) + " |", "|---|" + "---:|" * (len(head) - 1), *("| " + " | ".join(r) + " |" for r in rows), ""]
+
+
+def proportion_part(ext, failures):
+    lines = ["## Watching one model", "",
+             "The chance that a 95% interval has left the true accuracy out at some look, when every answer is looked at. Exact.", ""]
+    rows = []
+    for function in ("anytime_ci_counts", "bayes_ci_counts", "wilson_ci_counts", "cp_ci_counts"):
+        for p, missed in watched(ext, function).items():
+            rows.append([function.removesuffix("_counts"), f"{p}", *(f"{m:.2%}" for m in missed)])
+            if function.startswith("anytime") and missed[-1] > 0.05:
+                failures.append(f"{function} at {p} misses {missed[-1]:.2%}")
+    return lines + table(["interval", "accuracy", "within 10 looks", "within 100", "within 1,000"], rows)
+
+
+def paired_part(ext, failures):
+    lines = ["## Watching two models on the same questions", "",
+             f"The share of {PAIRED_RUNS} runs of 1,000 questions in which `anytime_paired_diff_ci` ever left the true difference out, "
+             f"looking at each; and the same of `paired_diff_ci` over {PAIRED_DIFF_RUNS} runs, looking at every {PAIRED_DIFF_EVERY}th. Simulated.", ""]
+    rows = []
+    for only_a, only_b in PAIRED:
+        missed = watched_pairs(ext, "anytime_paired_diff_ci_counts", only_a, only_b, PAIRED_RUNS, 1)
+        fixed = watched_pairs(ext, "paired_diff_ci_counts", only_a, only_b, PAIRED_DIFF_RUNS, PAIRED_DIFF_EVERY)
+        rows.append([f"{only_a}, {only_b}", f"{missed:.1%} ± {error(missed, PAIRED_RUNS):.1%}", f"{fixed:.0%} ± {error(fixed, PAIRED_DIFF_RUNS):.0%}"])
+        if missed > 0.05 + 3 * error(0.05, PAIRED_RUNS):
+            failures.append(f"anytime_paired_diff_ci at {only_a}, {only_b} misses {missed:.1%}")
+    return lines + table(["only_a, only_b", "anytime_paired_diff_ci", "paired_diff_ci"], rows)
+
+
+def judged_part(ext, failures):
+    settings = [("A judge as its prior has it: q, u and v uniform", lambda rng: rng.random(3), True),
+                ("A usual judge: calls 70% right, of which 85% are, and of the others 20%", lambda rng: (0.7, 0.85, 0.2), False)]
+    lines = ["## Behind a judge", "", f"{ANSWERS:,} answers with a verdict, of which a person labelled some; {JUDGED_RUNS} runs each. "
+             "Simulated; coverage, and mean width in brackets.", ""]
+    for name, shares, own_prior in settings:
+        rows = []
+        for labels, results in zip(LABELS, judged(ext, shares)):
+            rows.append([str(labels), *(f"{c:.1%} ± {error(c, JUDGED_RUNS):.1%} ({w:.3f})" for c, w in results)])
+            if own_prior and results[0][0] < 0.95 - 3 * error(0.95, JUDGED_RUNS):
+                failures.append(f"judged_ci with {labels} labels covers {results[0][0]:.1%}")
+        lines += [f"**{name}.**", "", *table(["labels", "judged_ci", "the verdicts as if true", "the labels alone"], rows)]
+    return lines
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("extension")
+    parser.add_argument("--out", default=os.path.dirname(os.path.abspath(__file__)))
+    arguments = parser.parse_args()
+    ext, failures = Extension(arguments.extension), []
+    lines = ["# May I look, and may I trust a judge?", "",
+             f"`make coverage` writes this page (seed {SEED}); every interval is a 95% one and comes from the extension, through SQL.", ""]
+    for part in (proportion_part, paired_part, judged_part):
+        lines += part(ext, failures)
+    with open(os.path.join(arguments.out, "decisions.md"), "w", encoding="utf-8") as f:
+        f.write("\n".join(lines).rstrip("\n") + "\n")
+    for failure in failures:
+        print(f"decisions.py: {failure}", file=sys.stderr)
+    sys.exit(bool(failures))
+
+
+if __name__ == "__main__":
+    main()
