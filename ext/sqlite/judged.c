@@ -89,7 +89,7 @@ static void judged_value(sqlite3_context *context) {
 }
 
 /* Each a count, judged_right at most judged, and at most 2^53 together. */
-static bool read_counts(evalci_call *call, sqlite3_value **argv, ev_judged *j) {
+static bool read_judged_counts(evalci_call *call, sqlite3_value **argv, ev_judged *j) {
   double c[6], total = 0;
   for (int i = 0; i < 4; i++)
     if (!evalci_read_count(call, count_names[i], argv[i], &c[i])) return false;
@@ -109,7 +109,7 @@ static void judged_given(sqlite3_context *context, int argc, sqlite3_value **arg
   ev_judged j;
   ev_options options;
   if (evalci_any_null(argc, argv)) return;
-  if (read_counts(&call, argv, &j) &&
+  if (read_judged_counts(&call, argv, &j) &&
       evalci_read_options(&call, f->options, argc - 6, argv + 6, &options))
     result_judged(context, &j, &options);
   else

@@ -21,7 +21,7 @@
 /* How far below its peak the integral along a line goes, in logarithms, and its step: in
 ** standard deviations, and where the integrand is no wider than the logistic density.  A
 ** step leaves out exp(-2 pi^2 sd^2 / step^2), and exp(-pi^2 / step). */
-static const double LINE_LN_DROP = 32, LINE_STEP = 0.7, LONGEST_LINE_STEP = 0.4;
+static const double JUDGED_LN_DROP = 32, LINE_STEP = 0.7, LONGEST_LINE_STEP = 0.4;
 
 /* Of the integral over q: relative, as a Gauss-Kronrod rule estimates its error, which is
 ** many times what it is; and how often a part of it may be halved. */
@@ -86,7 +86,7 @@ static bend line_bend(const judge *j, double t) {
 
 /* The peak of ln_line, to a tenth of its width: in the share itself both posteriors are
 ** log-concave, so that there is one in its logit too. */
-static double line_peak(const judge *j) {
+static double judged_line_peak(const judge *j) {
   double least = -60, most = 60;
   for (int i = 0; i < 100; i++) {
     double middle = (least + most) / 2;
@@ -142,9 +142,9 @@ static double density_given(judge *j, ev_point q) {
   double length =
       fmax((j->v_ends[1].x - j->v_ends[0].x) / q.x, (j->u_ends[0].x - j->u_ends[1].x) / q.y);
   if (j->u.a + j->u.b + j->v.a + j->v.b - 4 <= FEW_LABELS) return length * polynomial_line(j);
-  double peak = line_peak(j), truncated;
+  double peak = judged_line_peak(j), truncated;
   double step = fmin(LONGEST_LINE_STEP, LINE_STEP / sqrt(line_bend(j, peak).curvature));
-  double ln = ev_ln_integral(ln_line, j, peak, step, LINE_LN_DROP, &truncated);
+  double ln = ev_ln_integral(ln_line, j, peak, step, JUDGED_LN_DROP, &truncated);
   return length * exp(ln);
 }
 

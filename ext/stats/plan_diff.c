@@ -25,7 +25,7 @@
 #include "chebyshev.h"
 #include "unpaired.h"
 
-static const double MOST_TERMS = 20000, MOST_QUESTIONS = 0x1p53;
+static const double MOST_DIFF_TERMS = 20000;
 
 /* The model whose counts are summed over, and the other. */
 typedef struct contest {
@@ -145,15 +145,15 @@ static contest make_contest(double n_a, double n_b, double p_a, double p_b,
   return (contest){n_b, n_a, c.other_p, c.p, c.tail};
 }
 
-static double power_of(const contest *c) {
+static double diff_power_of(const contest *c) {
   ev_window w = ev_binomial_window(c->n, c->p);
-  return sum_power(c, w.most - w.least > MOST_TERMS);
+  return sum_power(c, w.most - w.least > MOST_DIFF_TERMS);
 }
 
 ev_status ev_power_diff(double n_a, double n_b, double p_a, double p_b, const ev_options *options,
                         double *power) {
   contest c = make_contest(n_a, n_b, p_a, p_b, options);
-  *power = power_of(&c);
+  *power = diff_power_of(&c);
   return isnan(*power) ? EV_NOT_CONVERGED : EV_OK;
 }
 
@@ -172,24 +172,24 @@ static bool averaged_suffices(const wish *w, double n) {
 
 static bool suffices(const wish *w, double n) {
   contest c = make_contest(n, n, w->p_a, w->p_b, w->options);
-  return power_of(&c) >= w->power;
+  return diff_power_of(&c) >= w->power;
 }
 
 /* The textbook's number, to start from. */
 static double normal_n(const wish *w) {
   double z = gsl_cdf_ugaussian_Qinv(ev_tail(w->options)) + gsl_cdf_ugaussian_Pinv(w->power);
   double spread = w->p_a * (1 - w->p_a) + w->p_b * (1 - w->p_b), apart = w->p_a - w->p_b;
-  return fmax(1, fmin(MOST_QUESTIONS, ceil(z * fmax(z, 0) * spread / (apart * apart))));
+  return fmax(1, fmin(EV_MOST_QUESTIONS, ceil(z * fmax(z, 0) * spread / (apart * apart))));
 }
 
 /* The least n with the averaged power, which rises with n. */
-static double averaged_crossing(const wish *w) {
-  double least = floor(normal_n(w) * 0.9), most = fmin(MOST_QUESTIONS, ceil(least * 1.2) + 4);
-  while (most < MOST_QUESTIONS && !averaged_suffices(w, most)) {
+static double diff_crossing(const wish *w) {
+  double least = floor(normal_n(w) * 0.9), most = fmin(EV_MOST_QUESTIONS, ceil(least * 1.2) + 4);
+  while (most < EV_MOST_QUESTIONS && !averaged_suffices(w, most)) {
     least = most;
-    most = fmin(MOST_QUESTIONS, most * 2);
+    most = fmin(EV_MOST_QUESTIONS, most * 2);
   }
-  if (most == MOST_QUESTIONS && !averaged_suffices(w, most)) return HUGE_VAL;
+  if (most == EV_MOST_QUESTIONS && !averaged_suffices(w, most)) return HUGE_VAL;
   while (least > 0 && averaged_suffices(w, least)) {
     most = least;
     least = floor(least / 2);
@@ -212,7 +212,7 @@ ev_status ev_plan_diff(double p_a, double p_b, double power, const ev_options *o
                        ev_host host, double *n) {
   wish w = {p_a, p_b, power, options};
   assert(p_a != p_b);
-  *n = averaged_crossing(&w);
+  *n = diff_crossing(&w);
   if (isinf(*n) || *n > FEW_QUESTIONS) return EV_OK;
   double reach = ceil(8 + 0.7 * sqrt(*n)), least = fmax(1, *n - reach);
   for (*n += reach; *n >= least && suffices(&w, *n); --*n)

@@ -9,8 +9,6 @@
 #include "binomial.h"
 #include "proportion.h"
 
-static const double MOST_QUESTIONS = 0x1p53;
-
 ev_status ev_expected_width(double n, double p, const ev_options *options, double *width) {
   ev_point point = {p, 1 - p};
   ev_window w = ev_binomial_window(n, point);
@@ -34,7 +32,7 @@ ev_status ev_plan_n(double p, double width, const ev_options *options, double *n
   ev_status status = EV_OK;
   for (;; most *= 2) {
     status = ev_expected_width(most, p, options, &expected);
-    if (status != EV_OK || expected <= width || most >= MOST_QUESTIONS) break;
+    if (status != EV_OK || expected <= width || most >= EV_MOST_QUESTIONS) break;
     least = most;
   }
   if (status != EV_OK) return status;

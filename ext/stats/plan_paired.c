@@ -21,7 +21,7 @@
 #include "binomial.h"
 #include "mcnemar.h"
 
-static const double MOST_TERMS = 10000, MOST_QUESTIONS = 0x1p53;
+static const double MOST_PAIRED_TERMS = 10000;
 
 typedef struct pairs {
   ev_point discordant, favour; /* d and r */
@@ -91,14 +91,14 @@ static double power_given(const pairs *p, double m, double c) {
 }
 
 /* Fewer pairs than this are not averaged over. */
-static const double MANY_PAIRS = 1000;
+static const double MANY_DISCORDANT = 1000;
 
 static double power_averaged(const pairs *p, double n) {
   ev_window w = ev_binomial_window(n, p->discordant);
   double stride = fmax(1, floor(w.sd / 4)), sum = 0, mass = 0;
   for (double m = w.least; m <= w.most; m += stride) {
     double chance = ev_binomial_pmf(m, n, p->discordant);
-    double c = m < MANY_PAIRS ? critical(p, m, normal_guess(p, m)) : real_critical(p, m) - 0.5;
+    double c = m < MANY_DISCORDANT ? critical(p, m, normal_guess(p, m)) : real_critical(p, m) - 0.5;
     sum += chance * power_given(p, m, c);
     mass += chance;
   }
@@ -116,10 +116,10 @@ static double power_summed(const pairs *p, double n) {
 }
 
 static bool few_terms(ev_window w) {
-  return w.most - w.least <= MOST_TERMS;
+  return w.most - w.least <= MOST_PAIRED_TERMS;
 }
 
-static double power_of(const pairs *p, double n) {
+static double paired_power_of(const pairs *p, double n) {
   if (few_terms(ev_binomial_window(n, p->discordant))) return power_summed(p, n);
   return power_averaged(p, n);
 }
@@ -129,7 +129,7 @@ ev_status ev_power_paired(double n, double only_a, double only_b, const ev_optio
   *power = 0;
   if (only_a + only_b == 0) return EV_OK;
   pairs p = make_pairs(only_a, only_b, options);
-  *power = power_of(&p, n);
+  *power = paired_power_of(&p, n);
   return isnan(*power) ? EV_NOT_CONVERGED : EV_OK;
 }
 
@@ -138,13 +138,13 @@ ev_status ev_power_paired(double n, double only_a, double only_b, const ev_optio
 */
 
 /* The powers given m, of a range of m: they serve every n. */
-typedef struct table {
+typedef struct power_table {
   double first, *powers;
   size_t count;
-} table;
+} power_table;
 
-static bool fill_table(const pairs *p, double least, double most, table *t) {
-  *t = (table){least, NULL, (size_t)(most - least) + 1};
+static bool fill_power_table(const pairs *p, double least, double most, power_table *t) {
+  *t = (power_table){least, NULL, (size_t)(most - least) + 1};
   t->powers = malloc(t->count * sizeof *t->powers);
   if (!t->powers) return false;
   double c = normal_guess(p, least);
@@ -157,7 +157,7 @@ static bool fill_table(const pairs *p, double least, double most, table *t) {
 }
 
 /* The chance of each m follows from that of the last. */
-static double power_from(const pairs *p, const table *t, double n) {
+static double power_from(const pairs *p, const power_table *t, double n) {
   ev_window w = ev_binomial_window(n, p->discordant);
   double chance = ev_binomial_pmf(w.least, n, p->discordant), sum = 0;
   double odds = p->discordant.x / p->discordant.y;
@@ -169,12 +169,12 @@ static double power_from(const pairs *p, const table *t, double n) {
 }
 
 /* The least n with the averaged power, which rises with n. */
-static double averaged_crossing(const pairs *p, double power) {
+static double paired_crossing(const pairs *p, double power) {
   double most = 1;
-  while (most < MOST_QUESTIONS && power_averaged(p, most) < power) most *= 2;
-  if (most >= MOST_QUESTIONS && power_averaged(p, MOST_QUESTIONS) < power) return HUGE_VAL;
+  while (most < EV_MOST_QUESTIONS && power_averaged(p, most) < power) most *= 2;
+  if (most >= EV_MOST_QUESTIONS && power_averaged(p, EV_MOST_QUESTIONS) < power) return HUGE_VAL;
   double least = floor(most / 2);
-  most = fmin(most, MOST_QUESTIONS);
+  most = fmin(most, EV_MOST_QUESTIONS);
   while (most - least > 1) {
     double middle = floor((least + most) / 2);
     if (power_averaged(p, middle) < power)
@@ -197,8 +197,8 @@ static ev_status last_below(const pairs *p, double least, double most, double po
                             double *n) {
   ev_window low = ev_binomial_window(least, p->discordant);
   ev_window high = ev_binomial_window(most, p->discordant);
-  table t;
-  if (!fill_table(p, low.least, high.most, &t)) return EV_NO_MEMORY;
+  power_table t;
+  if (!fill_power_table(p, low.least, high.most, &t)) return EV_NO_MEMORY;
   ev_status status = EV_OK;
   for (*n = most; *n >= least && power_from(p, &t, *n) >= power; --*n)
     if (host.interrupted && host.interrupted(host.context)) status = EV_INTERRUPTED;
@@ -211,10 +211,10 @@ ev_status ev_plan_paired(double only_a, double only_b, double power, const ev_op
                          ev_host host, double *n) {
   assert(only_a != only_b);
   pairs p = make_pairs(only_a, only_b, options);
-  *n = averaged_crossing(&p, power);
+  *n = paired_crossing(&p, power);
   if (isinf(*n)) return EV_OK;
   double reach = saw_tooth_reach(&p, *n), least = fmax(1, *n - reach), most = *n + reach;
-  if (!few_terms(ev_binomial_window(most, p.discordant)) || most > MOST_QUESTIONS) return EV_OK;
+  if (!few_terms(ev_binomial_window(most, p.discordant)) || most > EV_MOST_QUESTIONS) return EV_OK;
   return last_below(&p, least, most, power, host, n);
 }
 
@@ -233,7 +233,8 @@ ev_status ev_detectable(double n, double discordant, double power, const ev_opti
                         double *difference) {
   double least = 0, most = discordant;
   *difference = HUGE_VAL;
-  if (discordant == 0 || power_at(n, discordant, most, options, power_of) < power) return EV_OK;
+  if (discordant == 0 || power_at(n, discordant, most, options, paired_power_of) < power)
+    return EV_OK;
   for (int i = 0; i < 60 && most - least > 1e-9 * most; i++) {
     double middle = (least + most) / 2;
     if (power_at(n, discordant, middle, options, power_averaged) < power)
@@ -242,9 +243,9 @@ ev_status ev_detectable(double n, double discordant, double power, const ev_opti
       most = middle;
   }
   double x = most, last = most * (1 - 1e-4);
-  double f_last = power_at(n, discordant, last, options, power_of) - power;
+  double f_last = power_at(n, discordant, last, options, paired_power_of) - power;
   for (int i = 0; i < 12; i++) {
-    double f = power_at(n, discordant, x, options, power_of) - power;
+    double f = power_at(n, discordant, x, options, paired_power_of) - power;
     *difference = x;
     if (fabs(f) < 1e-13 || f == f_last) return EV_OK;
     double next = x - f * (x - last) / (f - f_last);

@@ -7,7 +7,8 @@
 
 #include "model.h"
 
-/* A result of HUGE_VAL: no number of questions up to 2^53 does. */
+/* A result of HUGE_VAL: no number of questions up to this does. */
+#define EV_MOST_QUESTIONS 0x1p53
 
 /* The least n at which bayes_ci is expected to be no wider than `width`, 0 < width < 1. */
 ev_status ev_plan_n(double p, double width, const ev_options *options, double *n);
