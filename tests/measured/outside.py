@@ -169,9 +169,38 @@ def clustered_differences(ext):
                    f"{DIFF_SHIFTS[1]}. {DIFF_DRAWS:,} data sets each.")
 
 
+# The mean over these very tasks
+
+MACRO_TASKS = (10, 57)
+MACRO_SIZE = 5
+MACRO_DRAWS = 300
+MACRO_TRUTHS = ((0.8, 5), (0.5, 20))  # theta and d
+
+
+def macro_draw(tasks, theta, d):
+    def draw(rng):
+        theta_t = rng.beta(d * theta, d * (1 - theta), tasks)
+        return float(np.mean(theta_t)), [[int(k), MACRO_SIZE] for k in rng.binomial(MACRO_SIZE, theta_t)]
+    return draw
+
+
+def macro(ext, which):
+    theta, d = MACRO_TRUTHS[which]
+    pair = "value ->> 0, value ->> 1"
+    methods = {f"macro_ci, '{prior}'": lambda rows, prior=prior: ext.over(f"macro_ci_counts({pair}, 0.95, '{prior}')", rows)
+               for prior in PRIORS}
+    methods["clustered_ci, 'icc', of tasks like them"] = lambda rows: ext.over(f"clustered_ci_counts({pair}, 0.95, 'icc')", rows)
+    methods["mean_clt_ci of the tasks' means"] = lambda rows: ext.over("mean_clt_ci(1.0 * (value ->> 0) / (value ->> 1))", rows)
+    columns = [column(f"macro, {tasks} tasks", (5, which, tasks), MACRO_DRAWS, macro_draw(tasks, theta, d), methods)
+               for tasks in MACRO_TASKS]
+    return Setting(f"The mean of these tasks: theta {theta}, d {d}", "macro", "T", MACRO_TASKS, by_method(columns), (),
+                   f"T tasks of {MACRO_SIZE} questions, theta_t ~ Beta(d theta, d(1-theta)); what is sought is the plain mean of the "
+                   f"tasks' own theta_t. {MACRO_DRAWS:,} data sets each.")
+
+
 def settings(ext):
     """Every table of this file."""
     found = [graded(ext, which) for which in range(len(SHAPES))]
     found += [clusters_alike(ext, which) for which in range(len(CLUSTERS))]
     found += [attempts(ext, quantity, drawn) for quantity in ATTEMPT_TRUTHS for drawn in (True, False)]
-    return found + [clustered_differences(ext)]
+    return found + [clustered_differences(ext)] + [macro(ext, which) for which in range(len(MACRO_TRUTHS))]
