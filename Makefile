@@ -281,8 +281,8 @@ bench:
 
 accuracy:
 	$(call need,$(BUILD_NEEDS) python3)
-	@$(MAKE) -s --no-print-directory build/references
-	@$(PYTHON) tests/measured/accuracy.py build/references
+	@$(MAKE) -s --no-print-directory build/references build/mean build/hierarchy
+	@$(PYTHON) tests/measured/accuracy.py build
 
 coverage:
 	$(call need,$(BENCH_NEEDS))

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 """The error of every function against its references: make accuracy.
 
-    accuracy.py build/references
+    accuracy.py BUILD
 
-Runs that program over tests/numeric/reference/*.csv, adds what the references range over, and writes accuracy.md beside
-this file.  The status is the program's: 1 if an error is beyond its bar.
+Runs BUILD/references over tests/numeric/reference/*.csv, BUILD/mean and BUILD/hierarchy over those in its folder stats, adds
+what the references range over, and writes accuracy.md beside this file.  The status is 1 if an error is beyond its bar.
 """
 import csv
 import pathlib
@@ -13,9 +13,12 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-REFERENCES = sorted((HERE.parent / "numeric/reference").glob("*.csv"))
-LINE = re.compile(r"^(\w+) +(\d+) +([\d.e+-]+) +([\d.e+-]+) +([\d.e-]+ (?:relative|absolute))$", re.M)
-ENDINGS = "_ci_counts", "_counts", ""
+FOLDER = HERE.parent / "numeric/reference"
+REFERENCES = sorted(FOLDER.glob("*.csv"))
+DIRECT = {"mean": [FOLDER / "stats/mean.csv"], "hierarchy": [FOLDER / "stats/each.csv", FOLDER / "clustered_icc.csv"]}
+LINE = re.compile(r"^(\w+) +(\d+) +([\d.e+-]+) +([\d.e+-]+) +([\d.e-]+ (?:relative|absolute|of the range))$", re.M)
+ENDINGS = "_ci_counts", "_counts", "_ci", ""
+THETA_BY_POINTS = "clustered"  # hierarchy's own name for what no function gives
 NO_COUNT = re.compile("method|level|prior_.*|lo|hi|rows")
 INTRO = """\
 # How far off is it?
@@ -24,8 +27,12 @@ INTRO = """\
 SQL by `tests/numeric/references.c`. The references are mpmath at 40 digits, scipy, and dense quadratures in Python; none of
 them uses the extension's code, and those that scipy or statsmodels have too were cross-checked with them.
 
-Errors are the worst of both bounds, of all rows below 10^9 questions and of those from there on; relative or absolute, as
-the bar is that they are held to. Counts are the largest of any cell in a row, or the number of rows that an aggregate got.
+The means of graded scores and `clustered_each`, whose results are no single interval or whose input is large, are asked of
+`ext/stats` itself, by `tests/numeric/mean.c` and `tests/numeric/hierarchy.c`. Graded scores are held to their bar up to 10^6
+different ones, at levels from 0.01 to 0.999999 and in ranges from [0,1] to [-10^6,10^6].
+
+Errors are the worst of both bounds, of all rows below 10^9 questions and of those from there on; relative, absolute, or
+beside the range of the scores, as the bar is that they are held to. Counts are the largest of any cell in a row, or the number of rows that an aggregate got.
 A function over rows gives the digits of its twin over counts. From 10^9 questions on, where the last digit of a theta is
 worth as much, a bar below 1e-11 is 1e-11 for what is no share; of a probability below 1e-12 nine digits are asked, and it is
 left out of the table.
@@ -37,6 +44,8 @@ left out of the table.
 
 def size(row):
     """The largest count of a reference, or its number of rows."""
+    if ":" in row.get("rows", ""):
+        return int(row["rows"].split(":")[1])
     if "rows" in row:
         return sum(int(times or 1) for times in re.findall(r"[^ x]+(?:x(\d+))?", row["rows"]))
     return max(int(float(value)) for name, value in row.items() if not NO_COUNT.fullmatch(name))
@@ -45,7 +54,7 @@ def size(row):
 def ranges(functions):
     """{function: (largest size, levels)}"""
     found = {name: (0, set()) for name in functions}
-    for path in REFERENCES:
+    for path in [*REFERENCES, *dict.fromkeys(sum(DIRECT.values(), []))]:
         with open(path, newline="") as file:
             for row in csv.DictReader(file):
                 name = next(row["method"] + e for e in ENDINGS if row["method"] + e in found)
@@ -59,10 +68,16 @@ def shown(n):
     return f"{n:,}" if n < 10**5 else f"10^{power}" if n == 10**power else f"{n / 10**power:.1f}e{power}"
 
 
-def main(program):
-    done = subprocess.run([program, *map(str, REFERENCES)], text=True, stdout=subprocess.PIPE)
-    print(done.stdout, end="")
-    measured = LINE.findall(done.stdout)
+def run(program, files):
+    """What it printed of each function, and its status."""
+    done = subprocess.run([program, *map(str, files)], text=True, stdout=subprocess.PIPE)
+    print(done.stdout, end="", flush=True)
+    return LINE.findall(done.stdout), done.returncode
+
+
+def main(build):
+    runs = [run(f"{build}/{name}", files) for name, files in ({"references": REFERENCES} | DIRECT).items()]
+    measured = [line for lines, _ in runs for line in lines if line[0] != THETA_BY_POINTS]
     found = ranges([name for name, *_ in measured])
     page = INTRO
     for name, rows, worst, of_many, bar in measured:
@@ -72,9 +87,9 @@ def main(program):
         page += (f"| `{name}` | {int(rows):,} | {shown(largest)} | {span} | "
                  f"{worst} | {of_many} | {bar} |\n")
     if not measured:
-        sys.exit(f"accuracy.py: {program} printed no table")
+        sys.exit(f"accuracy.py: the programs in {build} printed no table")
     (HERE / "accuracy.md").write_text(page)
-    sys.exit(done.returncode)
+    sys.exit(max(status for _, status in runs))
 
 
 if __name__ == "__main__":

@@ -151,19 +151,19 @@ static ev_each ask_each(const char *text, double level, ev_prior prior, double k
 typedef struct reference {
   const char *method;
   ev_cluster_model *model; /* NULL for each cluster's own */
-  ev_prior prior;          /* unless the file says */
   double bar, worst;
   int rows;
 } reference;
 
 static reference references[] = {
-    {"clustered", theta_by_points, EV_PRIOR_GAMMA, 1e-8, 0, 0},
-    {"clustered_icc", theta_by_points, EV_PRIOR_ICC, 1e-8, 0, 0},
-    {"pass_at_k", ev_pass_at_k, EV_PRIOR_GAMMA, 1e-8, 0, 0},
-    {"pass_hat_k", ev_pass_hat_k, EV_PRIOR_GAMMA, 1e-8, 0, 0},
-    {"clustered_each", NULL, EV_PRIOR_GAMMA, 1e-8, 0, 0},
+    {"clustered", theta_by_points, 1e-8, 0, 0},
+    {"clustered_each", NULL, 1e-8, 0, 0},
 };
-enum { REFERENCES = sizeof references / sizeof *references, MOST_COLUMNS = 16 };
+enum {
+  REFERENCES = sizeof references / sizeof *references,
+  MOST_COLUMNS = 16,
+  LEAST_REFERENCES = 15
+};
 
 typedef struct record {
   int count;
@@ -201,19 +201,16 @@ static void compare(reference *ref, double got, const record *head, const record
 
 static void compare_row(reference *ref, const record *head, const record *r) {
   const char *prior = named(head, r, "prior"), *rows = named(head, r, "rows");
-  double level = number(head, r, "level"), k = number(head, r, "k");
-  ev_prior given = ref->prior;
-  if (prior) given = strcmp(prior, "icc") == 0 ? EV_PRIOR_ICC : EV_PRIOR_GAMMA;
-  if (!rows) rows = named(head, r, "clusters");
-  if (!rows) exit(2);
+  double level = number(head, r, "level");
+  if (!prior || !rows) exit(2);
+  ev_prior given = strcmp(prior, "icc") == 0 ? EV_PRIOR_ICC : EV_PRIOR_GAMMA;
   ref->rows++;
   if (ref->model) {
-    /* k = 1 is another model's, and tested there. */
-    ev_interval ci = ask(k == 1 ? theta_by_points : ref->model, rows, level, given, k);
+    ev_interval ci = ask(ref->model, rows, level, given, 0);
     compare(ref, ci.lo, head, r, "lo");
     compare(ref, ci.hi, head, r, "hi");
   } else {
-    ev_each each = ask_each(rows, level, given, k, number(head, r, "n"));
+    ev_each each = ask_each(rows, level, given, number(head, r, "k"), number(head, r, "n"));
     compare(ref, each.mean, head, r, "mean");
     compare(ref, each.lo, head, r, "lo");
     compare(ref, each.hi, head, r, "hi");
@@ -491,10 +488,12 @@ static void too_many_questions_are_refused(void) {
 int main(int argc, char **argv) {
   gsl_set_error_handler_off();
   for (int i = 1; i < argc; i++) compare_file(argv[i]);
-  for (int i = 0; i < REFERENCES; i++)
-    if (references[i].rows > 0)
-      printf("%-16s %5d  %-9.1e %.0e absolute\n", references[i].method, references[i].rows,
-             references[i].worst, references[i].bar);
+  for (int i = 0; i < REFERENCES; i++) {
+    printf("%-26s %5d  %-9.1e %-9.1e %.0e absolute\n", references[i].method, references[i].rows,
+           references[i].worst, 0.0, references[i].bar);
+    check(references[i].rows >= LEAST_REFERENCES, references[i].method, references[i].rows,
+          LEAST_REFERENCES);
+  }
   four_clusters_have_known_answers();
   one_answer_has_a_known_mean();
   single_questions_are_independent();

@@ -176,8 +176,10 @@ static void check_references(const char *path) {
   while (fgets(line, sizeof line, f)) check_reference(line);
   fclose(f);
   for (int i = 0; i < METHODS; i++) {
-    printf("%-24s %3d references, worst error %.2g\n", methods[i].name, methods[i].rows,
-           methods[i].worst);
+    printf("%s%-*s %5d  %-9.1e %-9.1e %.0e %s\n", methods[i].name,
+           26 - (int)strlen(methods[i].name), methods[i].probability ? "" : "_ci", methods[i].rows,
+           methods[i].worst, 0.0, methods[i].bar,
+           methods[i].probability ? "relative" : "of the range");
     check(methods[i].rows >= methods[i].least, methods[i].name, methods[i].rows, methods[i].least);
   }
 }
