@@ -2,9 +2,9 @@
 
 Given theta and d, theta_t ~ Beta(d theta + k, d (1-theta) + n-k): the Beta(d theta, d (1-theta)) that it is drawn from, times
 x^k (1-x)^(n-k), over the likelihood of the cluster, which hierarchy.py has.  Here the density of u = logit theta_t is
-integrated over hierarchy.py's lines, and its own integral gives the bounds; ext/stats mixes distribution functions over
-another mesh.  Where d is large the Beta is narrower than theta's panels: there a line gets panels of its own, closer and
-closer to u.  The mean is a sum of (d theta + k) / (d + n).
+integrated over hierarchy.py's lines, and its own integral gives the bounds; ext/stats sums Betas over thinned points of
+another mesh, and follows their logarithm in asinh u.  Where d is large the Beta is narrower than theta's panels: there a line
+gets panels of its own, closer and closer to u.  The mean is a sum of (d theta + k) / (d + n).
 
 Every number is computed twice, the second time with 1.4 times the nodes on every axis, and the two must agree within
 TOLERANCE; the density must sum to 1, and x times it to the mean.
