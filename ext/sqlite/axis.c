@@ -52,7 +52,7 @@ static double round_step(double length) {
 static void widen(extent *e) {
   double size = fmax(fabs(e->least), fabs(e->most));
   if (e->most - e->least > 1e-9 * fmax(size, e->shares ? 1 : 1e-9)) return;
-  double more = e->shares ? 0.05 : size > 0 ? size / 2 : 1;
+  double more = e->shares ? 0.05 : size > 1e-9 ? size / 2 : 1;
   e->least -= more;
   e->most += more;
 }

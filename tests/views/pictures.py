@@ -299,6 +299,34 @@ def forest_logarithmic(db):
         check(f"{options} has ticks that differ: {ticks}", 2 <= len(ticks) == len(set(ticks)) and (not wanted or ticks == wanted))
 
 
+EXTREMES = [0, 1, -1, 0.3, 1e-9, -1e-9, 1e9, -1e9, 1e300, -1e300, 5e-324, 1e-300, 2.5, 1.5, 0.9999999, 123456.789, -3e-7]
+
+
+def forest_extremes(db):
+    """Numbers of any size on any axis: everything is drawn within the picture, and the axis has ticks."""
+    random = Random(7)
+    for _ in range(500):
+        options = {"scale": "log"} if random.random() < 0.4 else {}
+        places = [x for x in EXTREMES if abs(x) <= 1e9 and (x >= 1e-9 or not options)]
+        if random.random() < 0.3:
+            options["unit"] = random.choice(["%", ""])
+        for key in ("from", "to", "line"):
+            if random.random() < 0.4:
+                options[key] = random.choice(places)
+        if options.get("from", -1e10) >= options.get("to", 1e10) - 1e-6 * abs(options.get("from", 0)):
+            del options["to"]
+        rows = []
+        for label in "ab":
+            lo, hi = sorted(random.choices(EXTREMES, k=2))
+            ends = (lo if random.random() < 0.9 else "-9e999", hi if random.random() < 0.9 else "9e999")
+            rows.append((label, random.choice([None, *EXTREMES]), random.choice([None, f"[{ends[0]},{ends[1]}]"])))
+        svg = forest(db, rows, **options)
+        width = float(svg.get("width"))
+        drawn = [numbers(p)[0] for p in svg.iter(SVG + "path")] + [float(c.get("cx")) for c in svg.iter(SVG + "circle")]
+        check(f"{rows} with {options} stay in the picture", all(0 <= x <= width for x in drawn))
+        check(f"{rows} with {options} have ticks", 2 <= len(tick_texts(svg)) <= 16)
+
+
 GIVEN = ['{}', '{"title":"a\\u00e9\\"b\\\\"}', ' { "axis" : "x y" , "title":null } ', '{"unit":"%","scale":"log"}',
          '{"from":-1.5e-1,"to":2E+2,"line":0}', '{"title":"\\ud83e\\udd16","unit":""}']
 
@@ -440,7 +468,7 @@ def demo(db):
 def main():
     db = connect()
     for part in (hostile_labels, mended_labels, escaped_labels, forest_geometry, forest_units, forest_axis,
-                 forest_logarithmic, mangled_options, heatmap_labels, heatmap_order, heatmap,
+                 forest_logarithmic, forest_extremes, mangled_options, heatmap_labels, heatmap_order, heatmap,
                  heatmap_figures, colours, demo):
         part(db)
     finish()
