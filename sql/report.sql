@@ -73,15 +73,12 @@ FROM turned;
 CREATE TEMP TABLE tasks AS
 SELECT s.place, t.* FROM in_tasks AS t JOIN shown AS s ON s.model IS t.model;
 
--- Ties among all models, both ways.
-CREATE TEMP TABLE ties AS
-SELECT a.place AS place, b.place AS other FROM decided
+-- Every pair that was tested, both ways, and whether it is tied.
+CREATE TEMP TABLE tested AS
+SELECT a.place AS place, b.place AS other, verdict_all = 'not separated' AS tie FROM decided
 JOIN board AS a ON a.model IS model_a JOIN board AS b ON b.model IS model_b
-WHERE verdict_all = 'not separated'
-UNION ALL
-SELECT b.place, a.place FROM decided
-JOIN board AS a ON a.model IS model_a JOIN board AS b ON b.model IS model_b
-WHERE verdict_all = 'not separated';
+WHERE verdict_all IS NOT NULL;
+INSERT INTO tested SELECT other, place, tie FROM tested;
 
 -- The axes: from 0 to 1, or as near to the intervals as half of that allows, on ticks
 -- that are 1, 2 or 5 times a power of ten apart.  Differences have 0 on theirs.
@@ -216,8 +213,9 @@ SELECT '<p id="summary" class="said">' ||
             ' are tied for the first place: none of them is told to be worse than any other model.' END ||
   iif(pairs > 1, printf(' Of %,d pairs of models %,d %s told apart and %,d %s tied.', pairs,
          apart, iif(apart = 1, 'is', 'are'), tied, iif(tied = 1, 'is', 'are')), '') ||
-  iif(common < questions,
-      printf(' Not every model answered the same questions: %,d of up to %,d are common to all.', common, questions), '') || '</p>'
+  CASE WHEN common = 0 THEN ' The models answered different questions: no question was answered by all.'
+       WHEN common < questions
+       THEN printf(' Not every model answered the same questions: %,d of up to %,d are common to all.', common, questions) ELSE '' END || '</p>'
 FROM facts WHERE pairs > 0;
 
 SELECT '<h2>Leaderboard</h2>' || iif(answering = 0, '<p>No answers yet.</p>', '') || '
@@ -247,16 +245,19 @@ FROM facts WHERE pairs > 0;
 SELECT '<details' || iif(answering <= 12, ' open', '') || '><summary>Who is tied with whom</summary>
 <ul id="ties" class="said">' FROM facts WHERE pairs > 0;
 SELECT '<li><strong>' || name || '</strong> is ' ||
-  CASE (SELECT count(*) FROM ties WHERE ties.place = r.place)
-    WHEN 0 THEN 'told apart from every other model'
-    WHEN answering - 1 THEN iif(answering = 2, 'tied with ' || (SELECT name FROM ranked JOIN ties ON ranked.place = other WHERE ties.place = r.place), 'tied with every other model')
-    ELSE 'tied with ' || (
-      SELECT group_concat(iif(i = 1, '', iif(i = min(total, 8), ' and ', ', ')) ||
-               iif(i = 8 AND total > 8, printf('%,d others', total - 7), name), '')
-      FROM (SELECT name, row_number() OVER (ORDER BY other) AS i, count(*) OVER () AS total
-            FROM ties JOIN ranked ON ranked.place = ties.other WHERE ties.place = r.place ORDER BY other) WHERE i <= 8)
+  CASE WHEN met = 0 THEN 'compared with no other model: none answered its questions'
+       WHEN ties = 0 THEN iif(met = answering - 1, 'told apart from every other model', 'told apart from every model that answered its questions')
+       WHEN ties = answering - 1 AND ties > 1 THEN 'tied with every other model'
+       ELSE 'tied with ' || (
+         SELECT group_concat(iif(i = 1, '', iif(i = min(ties, 8), ' and ', ', ')) ||
+                             iif(i = 8 AND ties > 8, printf('%,d others', ties - 7), name), '')
+         FROM (SELECT name, row_number() OVER (ORDER BY other) AS i
+               FROM tested AS t JOIN ranked ON ranked.place = t.other WHERE tie AND t.place = r.place ORDER BY other) WHERE i <= 8)
   END || '.</li>'
-FROM ranked AS r, facts WHERE pairs > 0 AND r.place IN (SELECT place FROM shown) ORDER BY r.place;
+FROM (SELECT place, name, (SELECT count(*) FROM tested AS t WHERE t.place = ranked.place) AS met,
+             (SELECT count(*) FROM tested AS t WHERE t.place = ranked.place AND tie) AS ties
+      FROM ranked WHERE place IN (SELECT place FROM shown)) AS r, facts
+WHERE pairs > 0 ORDER BY r.place;
 SELECT '</ul></details>' FROM facts WHERE pairs > 0;
 
 -- As one value, for which alone the view is asked.

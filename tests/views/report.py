@@ -152,8 +152,19 @@ def graded_and_unequal():
                 yield model, f"task {q % 6}", q, 1, None, min(1, max(0, round(draw.uniform(0.2, 1.1) - 0.1 * m, 1)))
 
 
+def apart():
+    """Two models on some questions, two on others, one on its own, and one whose scores are out of their range."""
+    draw = random.Random(8)
+    for m in range(5):
+        for q in range(25):
+            yield f"model {m}", "task", f"{m // 2}/{q}", 1, int(draw.random() < 0.9 - 0.4 * (m % 2)), None
+    for q in range(5):
+        yield "stars", "graded", q, 1, None, 1.0 + q
+
+
 SHAPES = {
     "hostile": hostile,
+    "apart": apart,
     "one": lambda: simulated(1, 30, 1, 1),
     "two": lambda: simulated(2, 60, 1, 2),
     "graded": graded_and_unequal,
@@ -195,12 +206,13 @@ def leaderboard_numbers(db, page, name):
     shown = page.columns("leaderboard")
     check(f"{name}: every model is there, in the view's order", [r["model"][0] for r in shown] == [r[0] for r in rows])
     measure = "score" if any((r[8] or "").startswith("mean") for r in rows) else "accuracy"
-    for row, (model, accuracy, ci, n, errored, lo, hi, best, _) in zip(shown, rows):
+    for row, (model, accuracy, ci, n, errored, lo, hi, best, method) in zip(shown, rows):
         what = f"{name}: {model[:20]}"
         check(f"{what}: the view's digits", [row[measure][1], row["95% interval"][1], row["answers"][1]] ==
               [digits(accuracy), digits(ci), digits(n)])
         if ci is None:
-            check(f"{what}: what is not known is not 0", row[measure][0] == "" and row["95% interval"][0] == "no answers")
+            check(f"{what}: what is not known is not 0", row[measure][0] == "" and
+                  row["95% interval"][0] == (method or "no answers"))
             continue
         check(f"{what}: what is read is what is meant", row[measure][0] == f"{100 * accuracy:.1f}%" and
               row["95% interval"][0] == "–".join(f"{100 * x:.1f}%" for x in json.loads(ci)) and
@@ -253,17 +265,18 @@ def task_numbers(db, page, name, models):
                     db.execute("SELECT task, model, accuracy, ci, n FROM by_task") if model in first)
     check(f"{name}: every task has the view's digits", shown == wanted)
     wanted = [(model, digits(macro), digits(ci), digits(task_ci)) for model, macro, ci, task_ci in
-              db.execute("SELECT model, macro, macro_ci, task_ci FROM leaderboard WHERE n > 0 LIMIT 12")]
+              db.execute("SELECT model, macro, macro_ci, task_ci FROM leaderboard WHERE ci IS NOT NULL LIMIT 12")]
     shown = [(r["model"][0], r["mean of the tasks"][1], r["95% interval"][1], r.get("on other tasks", ["", ""])[1])
              for r in page.columns("across")]
     check(f"{name}: across tasks the view's digits", shown == wanted)
 
 
 def ties(db, page, name, models):
-    tied = {model: set() for model in models}
+    tied, met = {model: set() for model in models}, dict.fromkeys(models, 0)
     pairs = apart = 0
     for a, b, verdict in db.execute("SELECT model_a, model_b, verdict_all FROM compare"):
         pairs, apart = pairs + 1, apart + (verdict != "not separated")
+        met[a], met[b] = met[a] + 1, met[b] + 1
         if verdict == "not separated":
             tied[a].add(b)
             tied[b].add(a)
@@ -271,8 +284,11 @@ def ties(db, page, name, models):
     check(f"{name}: a sentence for each of the first 30", len(said) == min(30, len(models)))
     for model, text in zip(models, said):
         rest = text.strip().removeprefix(model)
-        if not tied[model]:
-            good = rest == " is told apart from every other model."
+        if not met[model]:
+            good = rest == " is compared with no other model: none answered its questions."
+        elif not tied[model]:
+            good = rest == " is told apart from every " + (
+                "other model." if met[model] == len(models) - 1 else "model that answered its questions.")
         elif len(tied[model]) == len(models) - 1 and len(models) > 2:
             good = rest == " is tied with every other model."
         else:
@@ -289,8 +305,9 @@ def ties(db, page, name, models):
 
 def common_numbers(db, page, name):
     common, questions = db.execute("SELECT max(common), max(questions) FROM leaderboard").fetchone()
-    check(f"{name}: questions in common are told where they differ", ("common" in page.tables) == (common < questions))
-    if common < questions:
+    check(f"{name}: questions in common are told where they differ", ("common" in page.tables) == (0 < common < questions))
+    check(f"{name}: so are models that have none", ("no question was answered by all" in page.texts["summary"]) == (common == 0))
+    if 0 < common < questions:
         wanted = [(m, digits(a), digits(ci)) for m, a, ci in db.execute("SELECT model, accuracy, ci FROM common")]
         measure = page.tables["common"][0][2][0]
         check(f"{name}: on common questions the view's digits",
