@@ -8,7 +8,7 @@
 --   common        one row a model, on the questions that every model answered
 --   passes        one row a model, task and k: one of k attempts right, and all k
 --
--- and what those are made of: kinds, words, tallies, questions, verdicts, macros.
+-- and what those are made of: kinds, words, questions, standings, verdicts, tallies, macros.
 --
 -- Whether a task is graded is decided in kinds, and whether a question was asked
 -- again in words; every view, the report and Datasette follow these.  A share is
@@ -76,14 +76,6 @@ SELECT model, task, word, asked, n, correct, known_bits, right_bits, graded,
        n > ((four + (four >> 4)) & 0x0f0f0f0f0f) % 255 AS again
 FROM fours JOIN kinds USING (task);
 
--- tallies: one row a model and task, of what can be counted without looking at
--- scores.  correct is the number of right answers, and means nothing where graded.
-DROP VIEW IF EXISTS tallies;
-CREATE VIEW tallies AS
-SELECT model, task, max(graded) AS graded, max(again) AS again,
-       sum(n) AS n, coalesce(sum(correct), 0) AS correct, sum(asked) - sum(n) AS errored
-FROM words GROUP BY model, task;
-
 -- questions: one row a model and question.
 --
 --   n, total   answers known, and the sum of their shares
@@ -105,84 +97,17 @@ SELECT model, task, item, graded, count(share) AS n, total(share) AS total,
 FROM scaled GROUP BY task, item, model
 HAVING bayes_ci(invalid) IS NULL; -- or bayes_ci's error
 
--- by_task: one row a model and task.
---
---   n, correct, errored   answers known, right ones (NULL where graded), and not known
---   accuracy              the share of right answers; where graded, the mean share
---   ci, lo, hi            its credible interval; as text, and as numbers
---   method                how, by questions asked once and by questions asked again:
---                         'bayes' (bayes_ci) and 'clustered by item' (clustered_ci),
---                         since a second attempt at a question is worth less than
---                         another question; where graded 'mean' (mean_ci) and 'mean,
---                         clustered by item' (clustered_mean_ci)
---   questions             different ones
---   bar                   ci, drawn from 0 to 1
---   mean                  as accuracy, in the task's own units
---   score_lo, score_hi    their range; NULL where answers are right or wrong
-DROP VIEW IF EXISTS by_task;
-CREATE VIEW by_task AS
-WITH tallied AS MATERIALIZED (
-  SELECT * FROM tallies
-), scored AS (
-  SELECT t.model, t.task, count(*) AS questions, max(q.outside) AS outside, sum(q.total) / sum(q.n) AS accuracy,
-         CASE WHEN max(q.outside) THEN NULL
-              WHEN NOT t.graded THEN clustered_ci_counts(q.total, q.n, 0.95, 'icc') FILTER (WHERE NOT q.graded)
-              WHEN NOT t.again  THEN mean_ci(q.total) FILTER (WHERE q.graded AND q.n = 1 AND NOT q.outside)
-              ELSE clustered_mean_ci_counts(q.total, q.n) FILTER (WHERE q.graded AND NOT q.outside) END AS ci
-  FROM (SELECT * FROM tallied WHERE graded OR again) AS t
-  CROSS JOIN questions AS q ON q.model IS t.model AND q.task = t.task AND q.n > 0
-  GROUP BY t.model, t.task
-), counted AS (
-  SELECT t.model, t.task, t.n, t.errored, t.graded,
-         CASE WHEN NOT t.graded AND t.n > 0 THEN t.correct END AS correct,
-         CASE WHEN outside THEN NULL WHEN t.graded THEN s.accuracy ELSE 1.0 * t.correct / t.n END AS accuracy,
-         CASE WHEN t.graded OR t.again THEN s.ci ELSE bayes_ci_counts(t.correct, t.n) END AS ci,
-         CASE WHEN t.n = 0 THEN NULL
-              WHEN outside THEN 'score out of range'
-              ELSE CASE WHEN t.graded AND t.again THEN 'mean, clustered by item'
-                        WHEN t.graded THEN 'mean' WHEN t.again THEN 'clustered by item' ELSE 'bayes' END END AS method,
-         coalesce(s.questions, t.n) AS questions
-  FROM tallied AS t LEFT JOIN scored AS s ON s.model IS t.model AND s.task = t.task
-)
-SELECT model, task, n, correct, errored, accuracy, ci, ci_lo(ci) AS lo, ci_hi(ci) AS hi, method, questions,
-       max(0, accuracy - ci_lo(ci)) AS err_lo, max(0, ci_hi(ci) - accuracy) AS err_hi, ci_bar(ci, accuracy) AS bar,
-       CASE WHEN c.graded THEN score_lo + accuracy * (score_hi - score_lo) ELSE accuracy END AS mean,
-       CASE WHEN c.graded THEN score_lo END AS score_lo, CASE WHEN c.graded THEN score_hi END AS score_hi
-FROM counted AS c JOIN kinds USING (task)
-ORDER BY task, accuracy DESC, model;
-
--- verdicts: one row a pair of models, the first in the alphabet as A, held to all
--- pairs at once.  compare shows them with their intervals.
---
---   n                               questions both answered
---   both, only_a, only_b, neither   of which right by both, by one, by none; NULL
---                                   unless the method is 'paired'
---   mean_a, mean_b, diff            accuracy of A, of B, and A minus B, on these:
---                                   each question counts alike
---   method                          'paired' where each was asked once and is right or
---                                   wrong, else 'paired means', of each question's
---                                   mean over all attempts
---   means_ci, means_prob            of 'paired means': paired_mean_diff_ci and
---                                   paired_mean_prob_better
---   p                               'paired': mcnemar_p; 'paired means': the posterior
---                                   tail 2 min(P, 1 - P)
---   p_all                           p held to all pairs by Holm's method: with 30 equal
---                                   models, some pair falls below 0.05 in at most one
---                                   eval of 20
---   verdict_all                     'A better' or 'B better' where p_all is at most
---                                   0.05, else 'not separated'
---   common                          questions that all models answered, the same on
---                                   each row
-DROP VIEW IF EXISTS verdicts;
-CREATE VIEW verdicts AS
+-- standings: two kinds of rows in one view, so that words is read once for both:
+-- every pair of models (row is 'pair'), and every model and task ('task').  verdicts
+-- and tallies show them apart.
+DROP VIEW IF EXISTS standings;
+CREATE VIEW standings AS
 WITH RECURSIVE worded AS MATERIALIZED (
-  SELECT model, task, word, known_bits, right_bits, again,
-         max(graded OR again) OVER (PARTITION BY model) AS by_row
-  FROM words WHERE n > 0
+  SELECT *, max((graded AND n > 0) OR again) OVER (PARTITION BY model) AS by_row FROM words
 ), everyone(task, word, bits, rest) AS (
   -- What all models answered, from a list of their bits, one of which is taken at a time.
-  SELECT task, word, 0xffffffffff, group_concat(known_bits, ',') || ',' FROM worded
-  GROUP BY task, word HAVING count(*) = (SELECT count(*) FROM (SELECT DISTINCT model FROM worded))
+  SELECT task, word, 0xffffffffff, group_concat(known_bits, ',') || ',' FROM worded WHERE n > 0
+  GROUP BY task, word HAVING count(*) = (SELECT count(*) FROM (SELECT DISTINCT model FROM worded WHERE n > 0))
   UNION ALL
   SELECT task, word, bits & CAST(rest AS INTEGER), substr(rest, instr(rest, ',') + 1) FROM everyone WHERE rest <> ''
 ), masks AS (
@@ -192,7 +117,7 @@ WITH RECURSIVE worded AS MATERIALIZED (
          a.known_bits & b.known_bits AS n, a.right_bits & b.right_bits AS both,
          a.right_bits & b.known_bits AS right_a, a.known_bits & b.right_bits AS right_b
   FROM worded AS a JOIN worded AS b USING (task, word)
-  WHERE a.model < b.model AND NOT a.by_row AND NOT b.by_row
+  WHERE a.model < b.model AND a.n > 0 AND b.n > 0 AND NOT a.by_row AND NOT b.by_row
   UNION ALL
   SELECT NULL, NULL, bits, 0, 0, 0 FROM everyone WHERE rest = ''
 ), twos AS (
@@ -240,19 +165,106 @@ WITH RECURSIVE worded AS MATERIALIZED (
   FROM (SELECT * FROM counted WHERE model_a IS NOT NULL UNION ALL SELECT * FROM scored)
 ), shared AS MATERIALIZED (
   SELECT CASE WHEN (SELECT max(again) FROM worded)
-              THEN (SELECT count(*) FROM (SELECT 1 FROM asked GROUP BY task, item HAVING count(*) = (SELECT count(*) FROM (SELECT DISTINCT model FROM worded))))
+              THEN (SELECT count(*) FROM (SELECT 1 FROM asked GROUP BY task, item HAVING count(*) = (SELECT count(*) FROM (SELECT DISTINCT model FROM worded WHERE n > 0))))
               ELSE coalesce((SELECT n FROM counted WHERE model_a IS NULL), 0) END AS common
 ), stepped AS (
   SELECT *, p * (1 + count(p) OVER () - row_number() OVER (ORDER BY p IS NULL, p)) AS step FROM tested
 ), held AS (
   SELECT *, CASE WHEN p IS NOT NULL THEN min(1, max(step) OVER (ORDER BY p IS NULL, p)) END AS p_all FROM stepped
+), tasked AS (
+  SELECT model, task, max(graded) AS graded, max(again) AS again,
+         sum(n) AS n, coalesce(sum(correct), 0) AS correct, sum(asked) - sum(n) AS errored
+  FROM worded GROUP BY model, task
 )
-SELECT model_a, model_b, n, both, only_a, only_b, neither, mean_a, mean_b, mean_a - mean_b AS diff,
+SELECT 'pair' AS row, model_a, model_b, n, both, only_a, only_b, neither, mean_a, mean_b, mean_a - mean_b AS diff,
        method, means_ci, means_prob, p, p_all,
        CASE WHEN p_all IS NULL THEN NULL WHEN p_all > 0.05 THEN 'not separated'
             WHEN mean_a > mean_b THEN 'A better' ELSE 'B better' END AS verdict_all,
-       common
-FROM held, shared;
+       common, NULL AS task, NULL AS graded, NULL AS again, NULL AS correct, NULL AS errored
+FROM held, shared
+UNION ALL
+SELECT 'task', model, NULL, n, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+       task, graded, again, correct, errored
+FROM tasked;
+
+-- verdicts: one row a pair of models, the first in the alphabet as A, held to all
+-- pairs at once.  compare shows them with their intervals.
+--
+--   n                               questions both answered
+--   both, only_a, only_b, neither   of which right by both, by one, by none; NULL
+--                                   unless the method is 'paired'
+--   mean_a, mean_b, diff            accuracy of A, of B, and A minus B, on these:
+--                                   each question counts alike
+--   method                          'paired' where each was asked once and is right or
+--                                   wrong, else 'paired means', of each question's
+--                                   mean over all attempts
+--   means_ci, means_prob            of 'paired means': paired_mean_diff_ci and
+--                                   paired_mean_prob_better
+--   p                               'paired': mcnemar_p; 'paired means': the posterior
+--                                   tail 2 min(P, 1 - P)
+--   p_all                           p held to all pairs by Holm's method: with 30 equal
+--                                   models, some pair falls below 0.05 in at most one
+--                                   eval of 20
+--   verdict_all                     'A better' or 'B better' where p_all is at most
+--                                   0.05, else 'not separated'
+--   common                          questions that all models answered, the same on
+--                                   each row
+DROP VIEW IF EXISTS verdicts;
+CREATE VIEW verdicts AS
+SELECT model_a, model_b, n, both, only_a, only_b, neither, mean_a, mean_b, diff, method, means_ci, means_prob, p, p_all, verdict_all, common
+FROM standings WHERE row = 'pair';
+
+-- tallies: one row a model and task, of what can be counted without looking at
+-- scores.  correct is the number of right answers, and means nothing where graded.
+DROP VIEW IF EXISTS tallies;
+CREATE VIEW tallies AS
+SELECT model_a AS model, task, graded, again, n, correct, errored FROM standings WHERE row = 'task';
+
+-- by_task: one row a model and task.
+--
+--   n, correct, errored   answers known, right ones (NULL where graded), and not known
+--   accuracy              the share of right answers; where graded, the mean share
+--   ci, lo, hi            its credible interval; as text, and as numbers
+--   method                how, by questions asked once and by questions asked again:
+--                         'bayes' (bayes_ci) and 'clustered by item' (clustered_ci),
+--                         since a second attempt at a question is worth less than
+--                         another question; where graded 'mean' (mean_ci) and 'mean,
+--                         clustered by item' (clustered_mean_ci)
+--   questions             different ones
+--   bar                   ci, drawn from 0 to 1
+--   mean                  as accuracy, in the task's own units
+--   score_lo, score_hi    their range; NULL where answers are right or wrong
+DROP VIEW IF EXISTS by_task;
+CREATE VIEW by_task AS
+WITH tallied AS MATERIALIZED (
+  SELECT * FROM tallies
+), scored AS (
+  SELECT t.model, t.task, count(*) AS questions, max(q.outside) AS outside, sum(q.total) / sum(q.n) AS accuracy,
+         CASE WHEN max(q.outside) THEN NULL
+              WHEN NOT t.graded THEN clustered_ci_counts(q.total, q.n, 0.95, 'icc') FILTER (WHERE NOT q.graded)
+              WHEN NOT t.again  THEN mean_ci(q.total) FILTER (WHERE q.graded AND q.n = 1 AND NOT q.outside)
+              ELSE clustered_mean_ci_counts(q.total, q.n) FILTER (WHERE q.graded AND NOT q.outside) END AS ci
+  FROM (SELECT * FROM tallied WHERE graded OR again) AS t
+  CROSS JOIN questions AS q ON q.model IS t.model AND q.task = t.task AND q.n > 0
+  GROUP BY t.model, t.task
+), counted AS (
+  SELECT t.model, t.task, t.n, t.errored, t.graded,
+         CASE WHEN NOT t.graded AND t.n > 0 THEN t.correct END AS correct,
+         CASE WHEN outside THEN NULL WHEN t.graded THEN s.accuracy ELSE 1.0 * t.correct / t.n END AS accuracy,
+         CASE WHEN t.graded OR t.again THEN s.ci ELSE bayes_ci_counts(t.correct, t.n) END AS ci,
+         CASE WHEN t.n = 0 THEN NULL
+              WHEN outside THEN 'score out of range'
+              ELSE CASE WHEN t.graded AND t.again THEN 'mean, clustered by item'
+                        WHEN t.graded THEN 'mean' WHEN t.again THEN 'clustered by item' ELSE 'bayes' END END AS method,
+         coalesce(s.questions, t.n) AS questions
+  FROM tallied AS t LEFT JOIN scored AS s ON s.model IS t.model AND s.task = t.task
+)
+SELECT model, task, n, correct, errored, accuracy, ci, ci_lo(ci) AS lo, ci_hi(ci) AS hi, method, questions,
+       max(0, accuracy - ci_lo(ci)) AS err_lo, max(0, ci_hi(ci) - accuracy) AS err_hi, ci_bar(ci, accuracy) AS bar,
+       CASE WHEN c.graded THEN score_lo + accuracy * (score_hi - score_lo) ELSE accuracy END AS mean,
+       CASE WHEN c.graded THEN score_lo END AS score_lo, CASE WHEN c.graded THEN score_hi END AS score_hi
+FROM counted AS c JOIN kinds USING (task)
+ORDER BY task, accuracy DESC, model;
 
 -- compare: one row a pair of models, the first in the alphabet as A.
 --
@@ -314,8 +326,12 @@ FROM tallies WHERE n > 0 GROUP BY model HAVING count(*) > 1 AND NOT max(graded O
 --                              one task
 DROP VIEW IF EXISTS leaderboard;
 CREATE VIEW leaderboard AS
-WITH tallied AS MATERIALIZED (
-  SELECT *, max((graded AND n > 0) OR again) OVER (PARTITION BY model) AS by_row FROM tallies
+WITH stood AS MATERIALIZED (
+  SELECT row, model_a, model_b, n, verdict_all, common, task, graded, again, correct, errored FROM standings
+), tallied AS MATERIALIZED (
+  SELECT model_a AS model, task, graded, again, n, correct, errored,
+         max((graded AND n > 0) OR again) OVER (PARTITION BY model_a) AS by_row
+  FROM stood WHERE row = 'task'
 ), totals AS (
   SELECT model, max(by_row) AS by_row, max(graded AND n > 0) AS graded, max(again) AS again,
          sum(n) AS n, sum(correct) AS correct, sum(errored) AS errored, sum(n > 0) AS tasks,
@@ -369,7 +385,7 @@ WITH tallied AS MATERIALIZED (
 ), paired AS MATERIALIZED (
   SELECT CASE verdict_all WHEN 'A better' THEN model_a WHEN 'B better' THEN model_b END AS winner,
          CASE verdict_all WHEN 'A better' THEN model_b WHEN 'B better' THEN model_a END AS loser, common
-  FROM verdicts
+  FROM stood WHERE row = 'pair'
 ), shared AS MATERIALIZED (
   SELECT CASE WHEN sum(n > 0) = 1 THEN sum(questions) ELSE coalesce((SELECT max(common) FROM paired), 0) END AS common,
          count(ci) AS models
