@@ -63,6 +63,7 @@ INSERT INTO evals_passes SELECT * FROM passes;
 DROP VIEW passes;
 DROP VIEW common;
 DROP VIEW leaderboard;
+DROP VIEW macros;
 DROP VIEW compare;
 DROP VIEW by_task;
 DROP VIEW verdicts;
