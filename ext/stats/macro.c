@@ -83,8 +83,8 @@ typedef struct ray_level {
   size_t panel; /* of the axis: the first that is not needed */
   double tau;   /* where they leave the axis */
   ray_panel panels[2][RAY_PANELS];
-  waves *sums; /* owned: of E_c, corner by corner, ray by ray */
-  bool *used;  /* owned: corners */
+  waves **sums; /* owned, and NULL until a point leaves here: of E_c, corner by corner those
+                ** of both rays, NULL where it is none's */
 } ray_level;
 
 /* The mean, the sd and the skewness of M at a point. */
@@ -351,13 +351,9 @@ static ray_level *level_at(macro *m, int i) {
   ray_level *l = calloc(1, sizeof *l);
   if (!l) return NULL;
   m->levels[i] = l;
-  size_t corners = (size_t)m->total + 1;
   l->panel = (size_t)ceil(ldexp(RAY_FROM, i) * m->total / m->step);
   if (i > 0 && l->panel <= m->levels[i - 1]->panel) l->panel = m->levels[i - 1]->panel + 1;
   l->tau = (double)l->panel * m->step;
-  l->sums = calloc(corners * 2 * RAY_PANELS, sizeof *l->sums);
-  l->used = calloc(corners, sizeof *l->used);
-  if (!l->sums || !l->used) return NULL;
   set_rays(m, l);
   return l;
 }
@@ -509,9 +505,17 @@ static void multiply_task(corner_waves *w, const ray_panel *p, const task_branch
   flip_tasks(w, &flip, times, at ? -1 : 1);
 }
 
+/* The sums of a corner; NULL when there is no memory. */
+static waves *corner_sums(const macro *m, ray_level *l, size_t corner) {
+  if (!l->sums) l->sums = calloc((size_t)m->total + 1, sizeof *l->sums);
+  if (!l->sums) return NULL;
+  if (!l->sums[corner]) l->sums[corner] = calloc((size_t)2 * RAY_PANELS, sizeof **l->sums);
+  return l->sums[corner];
+}
+
 /* Adds a point's E_c on a panel; false where nothing is left of them. */
-static bool add_corners(const macro *m, ray_level *l, int ray, int panel,
-                        const task_branches *branches, double weight) {
+static bool add_corners(macro *m, ray_level *l, int ray, int panel, const task_branches *branches,
+                        double weight) {
   corner_waves w;
   memset(&w, 0, sizeof w);
   w.first = w.last = RAY_WINDOW;
@@ -529,18 +533,22 @@ static bool add_corners(const macro *m, ray_level *l, int ray, int panel,
     long corner = w.base + i - RAY_WINDOW;
     if (corner < 0 || corner > (long)m->total) continue;
     multiply_waves(&w.at[i], &w.ln);
-    waves *sum = &l->sums[((size_t)corner * 2 + (size_t)ray) * RAY_PANELS + (size_t)panel];
+    waves *sum = corner_sums(m, l, (size_t)corner);
+    if (!sum) {
+      m->status = EV_NO_MEMORY;
+      return false;
+    }
+    sum += ray * RAY_PANELS + panel;
     for (int q = 0; q < EV_NODES; q++) {
       sum->re[q] += w.at[i].re[q];
       sum->im[q] += w.at[i].im[q];
     }
-    l->used[corner] = true;
     most = fmax(most, largest(&w.at[i]));
   }
   return most > MACRO_NEGLIGIBLE;
 }
 
-static void add_rays_of_point(const macro *m, ray_level *l, const task_branches *branches,
+static void add_rays_of_point(macro *m, ray_level *l, const task_branches *branches,
                               double weight) {
   bool at_one = true, at_zero = true; /* every task is; no m lies beyond */
   for (size_t t = 0; t < m->count; t++) {
@@ -655,7 +663,7 @@ static void add_narrow_line(macro *m, const ev_hierarchy *h, const ev_hierarchy_
 /* The most panels there are for points that neither fall off nor part into branches: beside
 ** a task that is mixed and very large, and no other of the kind.  The last half of them fade
 ** out, which changes P(M <= m) only within some 30/tau of a corner. */
-enum { MOST_PANELS = 512 };
+enum { MOST_PANELS = 384 };
 
 static double window_at(const macro *m, double tau) {
   double share = tau / (m->step * (double)m->most_panels);
@@ -743,7 +751,7 @@ static double sum_of_corner(const macro *m, const ray_level *l, size_t corner, d
   if (fabs(away) < RAY_NEAREST) away = ray ? -RAY_NEAREST : RAY_NEAREST;
   for (int panel = 0; panel < RAY_PANELS; panel++) {
     const ray_panel *p = &l->panels[ray][panel];
-    const waves *phi = &l->sums[(corner * 2 + (size_t)ray) * RAY_PANELS + (size_t)panel];
+    const waves *phi = l->sums[corner] + ray * RAY_PANELS + panel;
     if (p->tau.im[0] * away < -40) break;
     waves turn = {{0}, {0}};
     for (int q = 0; q < EV_NODES; q++) {
@@ -768,8 +776,8 @@ static double mean_below(const macro *m, double x) {
     }
   }
   for (int i = 0; i < RAY_LEVELS && m->levels[i]; i++)
-    for (size_t c = 0; c <= (size_t)m->total; c++)
-      if (m->levels[i]->used[c]) sum += sum_of_corner(m, m->levels[i], c, x);
+    for (size_t c = 0; m->levels[i]->sums && c <= (size_t)m->total; c++)
+      if (m->levels[i]->sums[c]) sum += sum_of_corner(m, m->levels[i], c, x);
   for (size_t i = 0; i < m->narrow_count; i++)
     narrow += m->narrow[i].weight * narrow_below(&m->narrow[i], x);
   return m->wide / 2 - sum / M_PI + narrow;
@@ -839,8 +847,9 @@ static void free_macro(macro *m) {
     free(m->panels[i]);
   }
   for (int i = 0; i < RAY_LEVELS && m->levels[i]; i++) {
+    for (size_t c = 0; m->levels[i]->sums && c <= (size_t)m->total; c++)
+      free(m->levels[i]->sums[c]);
     free(m->levels[i]->sums);
-    free(m->levels[i]->used);
     free(m->levels[i]);
   }
   free(m->panels);
