@@ -531,8 +531,14 @@ def gates(folder):
             same("the gate and compare", {**pair[0], "questions": pair[0]["n"]}, questions=said["questions"], method=said["method"], diff=sign * said["diff"],
                  **({"lo": said["lo"], "hi": said["hi"]} if sign > 0 else {"lo": -said["hi"], "hi": -said["lo"]}))
         check("only an unsure gate wants more", (said["more"] is not None) == (result == "unsure" and bool(pair)))
+        if said["more"] is not None and pair[0]["method"] == "paired":
+            # The variance of the differences is kept, and the mean is that from the margin.
+            only = sorted((pair[0]["only_a"], pair[0]["only_b"]))
+            beyond = said["diff"] + said["margin"]
+            discordant = sum(only) / said["questions"] - said["diff"] ** 2 + beyond ** 2
+            needed = db.execute("SELECT plan_paired_n(?, ?, 0.8, 0.9)", ((discordant + beyond) / 2, (discordant - beyond) / 2)).fetchone()[0]
+            check(f"the gate asks for {said['more']} more, not {needed} in all", abs(said["more"] - (needed - said["questions"])) <= 1)
     same("a margin", {"pass": gate(path, names[0], names[3], "0.2", "0.9")[0]}, **{"pass": 0})
-    # Half the eval: the rest is about what more asks for.
     for arguments, word in ((("nobody", names[0]), "no model"), ((names[0], ""), "named"), ((names[0], names[1], "much"), "MARGIN"), ((names[0], names[1], "0.02", "1.5"), "")):
         code, lines, _, errors = gate(path, *arguments)
         check(f"gate refuses {arguments}: {code} {errors}", code == 3 and word in errors)
