@@ -301,7 +301,7 @@ typedef struct task_branches {
   ev_wave_branch low, high;
 } task_branches;
 
-/* Where points may leave the axis first, as a z: then 40 terms of a series leave 1e-13. */
+/* Where points may leave the axis first, as a z: then the terms of a series leave 1e-13. */
 static const double RAY_FROM = 32;
 
 /* As many shapes may grow by a factor of 64. */
