@@ -59,7 +59,7 @@ def ranges(functions):
             for row in csv.DictReader(file):
                 name = next(row["method"] + e for e in ENDINGS if row["method"] + e in found)
                 largest, levels = found[name]
-                found[name] = max(largest, size(row)), levels | {float(row["level"])}
+                found[name] = max(largest, size(row)), levels | {float(x) for x in (row.get("level"),) if x}
     return found
 
 
