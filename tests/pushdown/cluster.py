@@ -161,8 +161,7 @@ def check_loss(coordinator, shards, whole, seconds):
 def rows_database(extension, path, text):
     rows = connect(path, extension)
     rows.executescript((ROOT / "sql/schema.sql").read_text() + "PRAGMA journal_mode = off;"
-                       + text.replace("answers", "results") + (ROOT / "sql/leaderboard.sql").read_text()
-                       + (ROOT / "sql/compare.sql").read_text())
+                       + text.replace("answers", "results") + (ROOT / "sql/views.sql").read_text())
     return rows
 
 

@@ -5,8 +5,7 @@ the same rows to the digit: make test-pushdown, or run.py EXTENSION DUCKDB.
 Every engine makes the three million rows of rows.sql itself.  The counting
 queries run there as they are in sql/pushdown, their CSV is imported by the real
 sqlite3 shell, and what finish.sql's views give is compared with what
-leaderboard.sql and compare.sql give over the rows, value by value and type by
-type.  The methods that those views do not use are compared likewise.
+views.sql gives over the rows, value by value and type by type.  The methods that those views do not use are compared likewise.
 """
 import contextlib
 import glob
@@ -322,8 +321,7 @@ def main(extension, library):
         rows = connect(str(scratch / "rows.db"), extension)
         rows.executescript((ROOT / "sql/schema.sql").read_text() + "ALTER TABLE results RENAME TO answers;"
                            + "PRAGMA journal_mode = off;" + (HERE / "rows.sql").read_text())
-        rows.executescript("CREATE VIEW results AS SELECT * FROM answers;" + (ROOT / "sql/leaderboard.sql").read_text()
-                           + (ROOT / "sql/compare.sql").read_text())
+        rows.executescript("CREATE VIEW results AS SELECT * FROM answers;" + (ROOT / "sql/views.sql").read_text())
         engines = [Lite(scratch)]
         for start in (lambda: stack.enter_context(Postgres(scratch)), lambda: Duck(scratch, library)):
             try:
