@@ -37,7 +37,7 @@ def contents(library, sources):
 
 def tree():
     """The project's own files."""
-    top = [ROOT / name for name in (".ci", ".clang-format", ".gitignore", "LICENSE", "Makefile", "README.md", "ext", "sql", "tests")]
+    top = [ROOT / name for name in (".ci .clang-format .gitignore LICENSE Makefile README.md ext sql tests").split()]
     files = sorted(path for name in top for path in ([name] if name.is_file() else name.rglob("*"))
                    if path.is_file() and "__pycache__" not in path.parts)
     return {str(path.relative_to(ROOT)): (path.read_bytes(), os.access(path, os.X_OK)) for path in files}

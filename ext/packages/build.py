@@ -26,23 +26,37 @@ HERE = ROOT / "ext/packages"
 BUILT = ROOT / "build/dist"
 EPOCH = int(os.environ["SOURCE_DATE_EPOCH"])
 LICENCE = "GPL-3.0-or-later"
+MAINTAINER = "evalci maintainers <maintainers@evalci.invalid>"
 SUMMARY = "Error bars for LLM evals, inside SQL: a SQLite extension"
 
-# By platform: the tag of its wheel, its npm package with what npm asks of a machine,
-# its architecture in Debian.  A manylinux tag names the glibc that tests/packages/dist.py
-# reads from the symbols.
-PLATFORMS = {
-    "linux-x86_64": ("manylinux_2_14_x86_64.manylinux2014_x86_64",
-                     ("linux-x64-glibc", {"os": ["linux"], "cpu": ["x64"], "libc": ["glibc"]}), ("amd64", "x86_64-linux-gnu", "2.14")),
-    "linux-aarch64": ("manylinux_2_17_aarch64.manylinux2014_aarch64",
-                      ("linux-arm64-glibc", {"os": ["linux"], "cpu": ["arm64"], "libc": ["glibc"]}), ("arm64", "aarch64-linux-gnu", "2.17")),
-    "musl-x86_64": ("musllinux_1_2_x86_64", ("linux-x64-musl", {"os": ["linux"], "cpu": ["x64"], "libc": ["musl"]}), None),
-    "windows-x86_64": ("win_amd64", ("win32-x64", {"os": ["win32"], "cpu": ["x64"]}), None),
+# By platform: the tag of its wheel; its npm package, with what npm asks of a machine; its
+# architecture in Debian, with the triplet and the glibc.  A manylinux tag names the glibc
+# that tests/packages/dist.py reads from the symbols.
+WHEELS = {
+    "linux-x86_64": "manylinux_2_14_x86_64.manylinux2014_x86_64",
+    "linux-aarch64": "manylinux_2_17_aarch64.manylinux2014_aarch64",
+    "musl-x86_64": "musllinux_1_2_x86_64",
+    "windows-x86_64": "win_amd64",
+}
+NPM = {
+    "linux-x86_64": ("linux-x64-glibc", {"os": ["linux"], "cpu": ["x64"], "libc": ["glibc"]}),
+    "linux-aarch64": ("linux-arm64-glibc", {"os": ["linux"], "cpu": ["arm64"], "libc": ["glibc"]}),
+    "musl-x86_64": ("linux-x64-musl", {"os": ["linux"], "cpu": ["x64"], "libc": ["musl"]}),
+    "windows-x86_64": ("win32-x64", {"os": ["win32"], "cpu": ["x64"]}),
+}
+DEBIAN = {
+    "linux-x86_64": ("amd64", "x86_64-linux-gnu", "2.14"),
+    "linux-aarch64": ("arm64", "aarch64-linux-gnu", "2.17"),
 }
 
 
 def library(platform):
     return BUILT / platform / ("evalci.dll" if platform.startswith("windows") else "evalci.so")
+
+
+def musl_licence():
+    """Of the functions of math.h within the library."""
+    return (BUILT / "sources/musl/COPYRIGHT").read_bytes()
 
 
 def tree(folder, prefix=""):
@@ -69,33 +83,37 @@ def write_tar(target, files):
             archive.addfile(entry, io.BytesIO(data))
 
 
+def digest(data):
+    """A hash as a wheel's RECORD writes it."""
+    return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+
+
 def write_wheel(out, name, version, tag, files, needs=(), entry_points=""):
     """A wheel by the standard's letter (PEP 427); needs no build tool and no network."""
     module = name.replace("-", "_")
     info = f"{module}-{version}.dist-info"
+    about = f"{SUMMARY}. This makes it known to {needs[0]}." if needs else (ROOT / "README.md").read_text(encoding="utf-8")
     metadata = [
         "Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}", f"Summary: {SUMMARY}", f"License: {LICENCE}",
         "Classifier: License :: OSI Approved :: GNU General Public License v3 or later (GPLv3+)",
         "Classifier: Topic :: Scientific/Engineering", "Requires-Python: >=3.8",
         "Description-Content-Type: text/markdown", *(f"Requires-Dist: {need}" for need in needs), "",
-        (ROOT / "README.md").read_text(encoding="utf-8") if name == "evalci" else f"{SUMMARY}. This makes it known to {needs[0]}."]
+        about]
     tags = [f"Tag: {'-'.join(tag.split('-')[:2])}-{one}" for one in tag.split("-")[2].split(".")]
     wheel = ["Wheel-Version: 1.0", "Generator: evalci", f"Root-Is-Purelib: {str(tag.endswith('any')).lower()}", *tags, ""]
     files = {**files, f"{info}/LICENSE": (ROOT / "LICENSE").read_bytes(), f"{info}/METADATA": "\n".join(metadata).encode(),
              f"{info}/WHEEL": "\n".join(wheel).encode()}
     if entry_points:
         files[f"{info}/entry_points.txt"] = entry_points.encode()
-    record = "".join("{},sha256={},{}\n".format(path, base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode(),
-                                                len(data)) for path, data in files.items())
+    record = "".join(f"{path},sha256={digest(data)},{len(data)}\n" for path, data in files.items())
     files[f"{info}/RECORD"] = (record + f"{info}/RECORD,,\n").encode()
     write_zip(out / f"{module}-{version}-{tag}.whl", files)
 
 
 def wheels(version, out):
-    musl = (BUILT / "sources/musl/COPYRIGHT").read_bytes()
-    for platform, (tag, _, _) in PLATFORMS.items():
+    for platform, tag in WHEELS.items():
         files = {**tree(HERE / "python"), **tree(ROOT / "sql", "evalci/sql/"), "evalci/VERSION": version.encode() + b"\n",
-                 "evalci/LICENSE.musl": musl, f"evalci/{library(platform).name}": library(platform).read_bytes()}
+                 "evalci/LICENSE.musl": musl_licence(), f"evalci/{library(platform).name}": library(platform).read_bytes()}
         write_wheel(out, "evalci", version, f"py3-none-{tag}", files)
     for host, group in (("datasette", "datasette"), ("sqlite-utils", "sqlite_utils")):
         module = f"{group}_evalci"
@@ -105,60 +123,64 @@ def wheels(version, out):
 
 def npm_package(out, name, version, files, **more):
     manifest = {"name": name, "version": version, "description": SUMMARY, "license": LICENCE, **more}
-    files = {**files, "package.json": (json.dumps(manifest, indent=2) + "\n").encode(), "LICENSE": (ROOT / "LICENSE").read_bytes()}
+    files = {**files, "package.json": (json.dumps(manifest, indent=2) + "\n").encode(),
+             "LICENSE": (ROOT / "LICENSE").read_bytes()}
     write_tar(out / f"{name}-{version}.tgz", {f"package/{path}": data for path, data in sorted(files.items())})
 
 
 def npm(version, out):
     names = {}
-    for platform, (_, (name, machine), _) in PLATFORMS.items():
+    for platform, (name, machine) in NPM.items():
         names[f"evalci-{name}"] = version
-        npm_package(out, f"evalci-{name}", version,
-                    {library(platform).name: library(platform).read_bytes(), "LICENSE.musl": (BUILT / "sources/musl/COPYRIGHT").read_bytes()},
-                    **machine)
+        files = {library(platform).name: library(platform).read_bytes(), "LICENSE.musl": musl_licence()}
+        npm_package(out, f"evalci-{name}", version, files, **machine)
     exports = {".": {"import": {"types": "./index.d.mts", "default": "./index.mjs"},
                      "require": {"types": "./index.d.ts", "default": "./index.cjs"}}, "./sql/*": "./sql/*"}
-    types = {"index.d.mts": (HERE / "npm/index.d.ts").read_bytes()}
-    npm_package(out, "evalci", version, {**tree(HERE / "npm"), **types, **tree(ROOT / "sql", "sql/"), "README.md": (ROOT / "README.md").read_bytes()},
-                main="./index.cjs", module="./index.mjs", types="./index.d.ts", exports=exports, optionalDependencies=names,
-                keywords=["sqlite", "sqlite-extension", "evals", "statistics"], engines={"node": ">=16"})
+    files = {**tree(HERE / "npm"), **tree(ROOT / "sql", "sql/"), "README.md": (ROOT / "README.md").read_bytes()}
+    files["index.d.mts"] = files["index.d.ts"]
+    npm_package(out, "evalci", version, files, main="./index.cjs", module="./index.mjs", types="./index.d.ts",
+                exports=exports, optionalDependencies=names, keywords=["sqlite", "sqlite-extension", "evals", "statistics"], engines={"node": ">=16"})
 
 
 def debs(version, out):
-    for platform, (_, _, debian) in PLATFORMS.items():
-        if debian:
-            with tempfile.TemporaryDirectory() as made:
-                deb(version, out, platform, debian, pathlib.Path(made))
+    for platform in DEBIAN:
+        with tempfile.TemporaryDirectory() as made:
+            deb(version, out, platform, pathlib.Path(made))
 
 
-def deb(version, out, platform, debian, root):
-    architecture, triplet, glibc = debian
-    doc, share, lib = root / "usr/share/doc/evalci", root / "usr/share/evalci", root / f"usr/lib/{triplet}/sqlite3"
-    for folder in (root / "DEBIAN", doc, share, lib):
+def deb_documents(version, doc):
+    """What Debian's policy asks a package to say of itself."""
+    doc.mkdir(parents=True)
+    musl = "".join(f" {line.strip() or '.'}\n" for line in musl_licence().decode().splitlines())
+    (doc / "copyright").write_text((HERE / "deb/copyright").read_text() + musl)
+    (doc / "README.md.gz").write_bytes(gzip.compress((ROOT / "README.md").read_bytes(), 9, mtime=EPOCH))
+    when = time.strftime("%a, %d %b %Y %H:%M:%S +0000", time.gmtime(EPOCH))
+    log = f"evalci ({version}) unstable; urgency=medium\n\n  * Release {version}.\n\n -- {MAINTAINER}  {when}\n"
+    (doc / "changelog.gz").write_bytes(gzip.compress(log.encode(), 9, mtime=EPOCH))
+
+
+def deb(version, out, platform, root):
+    architecture, triplet, glibc = DEBIAN[platform]
+    share, lib, control = root / "usr/share/evalci", root / f"usr/lib/{triplet}/sqlite3", root / "DEBIAN"
+    for folder in (share, lib):
         folder.mkdir(parents=True)
     shutil.copy(library(platform), lib / "evalci.so")
     shutil.copytree(ROOT / "sql", share / "sql")
     (share / "build").symlink_to(os.path.relpath(lib, share))
-    copyright = (HERE / "deb/copyright").read_text() + "".join(
-        " " + (line.strip() or ".") + "\n" for line in (BUILT / "sources/musl/COPYRIGHT").read_text().splitlines())
-    (doc / "copyright").write_text(copyright)
-    (doc / "README.md.gz").write_bytes(gzip.compress((ROOT / "README.md").read_bytes(), 9, mtime=EPOCH))
-    when = time.strftime("%a, %d %b %Y %H:%M:%S +0000", time.gmtime(EPOCH))
-    maintainer = "evalci maintainers <maintainers@evalci.invalid>"
-    log = f"evalci ({version}) unstable; urgency=medium\n\n  * Release {version}.\n\n -- {maintainer}  {when}\n"
-    (doc / "changelog.gz").write_bytes(gzip.compress(log.encode(), 9, mtime=EPOCH))
-    size = sum(path.stat().st_size for path in root.rglob("*") if path.is_file()) // 1024
-    control = (HERE / "deb/control").read_text().format(version=version, architecture=architecture, glibc=glibc, size=size,
-                                                          maintainer=maintainer)
-    (root / "DEBIAN/control").write_text(control)
-    sums = "".join(f"{hashlib.md5(path.read_bytes()).hexdigest()}  {path.relative_to(root)}\n"
-                   for path in sorted(root.rglob("*")) if path.is_file() and not path.is_symlink() and "DEBIAN" not in path.parts)
-    (root / "DEBIAN/md5sums").write_text(sums)
+    deb_documents(version, root / "usr/share/doc/evalci")
+    files = [path for path in sorted(root.rglob("*")) if path.is_file()]
+    size = sum(path.stat().st_size for path in files) // 1024
+    control.mkdir()
+    (control / "md5sums").write_text("".join(
+        f"{hashlib.md5(path.read_bytes()).hexdigest()}  {path.relative_to(root)}\n" for path in files))
+    (control / "control").write_text((HERE / "deb/control").read_text().format(
+        version=version, architecture=architecture, glibc=glibc, size=size, maintainer=MAINTAINER))
     for path in [root, *root.rglob("*")]:
         if not path.is_symlink():
             path.chmod(0o755 if path.is_dir() or path.suffix == ".sh" else 0o644)
-    subprocess.run(["dpkg-deb", "--root-owner-group", "-Zxz", "--build", root, out / f"evalci_{version}_{architecture}.deb"], check=True,
-                   stdout=subprocess.DEVNULL)
+        os.utime(path, (EPOCH, EPOCH), follow_symlinks=False)
+    subprocess.run(["dpkg-deb", "--root-owner-group", "-Zxz", "--build", root, out / f"evalci_{version}_{architecture}.deb"],
+                   check=True, stdout=subprocess.DEVNULL)
 
 
 def main(version, directory):

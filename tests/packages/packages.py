@@ -86,12 +86,12 @@ def check_wheel(version, packages, scratch):
     check("the path is within what was installed", got["path"].startswith(str(scratch)))
     check("sql() by both names", got["leaderboard"] and got["adapter"])
     check(f"sql() of no file: {got['no file']}", "'nothing'; there are README.md, adapters/" in got["no file"])
-    check(f"a Python that cannot: {got['cannot']}", got["cannot"].startswith("RuntimeError: evalci.load: this connection cannot")
-          and "pysqlite3" in got["cannot"])
+    check(f"a Python that cannot: {got['cannot']}", "pysqlite3" in got["cannot"]
+          and got["cannot"].startswith("RuntimeError: evalci.load: this connection cannot"))
     check(f"extensions are closed again: {got['closed again']}", "not authorized" in got["closed again"])
     for tag in ("manylinux_2_17_aarch64", "musllinux_1_2_x86_64", "win_amd64", "manylinux2014_x86_64", "manylinux_2_14_x86_64"):
-        status, said = run(python, "-m", "pip", "download", "--no-index", "--no-deps", "--find-links", packages, "--only-binary=:all:",
-                           "--platform", tag, "--dest", scratch / tag, "evalci", env=clean())
+        status, said = run(python, "-m", "pip", "download", "--no-index", "--no-deps", "--find-links", packages,
+                           "--only-binary=:all:", "--platform", tag, "--dest", scratch / tag, "evalci", env=clean())
         check(f"pip finds one for {tag}: {said[-300:]}", (status == 0) and len(os.listdir(scratch / tag)) == 1)
     return python
 
@@ -108,8 +108,8 @@ def check_commands(python, scratch):
     shutil.copytree(ROOT / "sql", top / "sql")
     shutil.copy(*glob.glob(str(scratch / "venv/lib/python3*/site-packages/evalci/evalci.so")), top / "build")
     run(top / "sql/report.sh", scratch / "demo.db", scratch / "wanted.html")
-    check("the page is the one that the sqlite3 shell writes",
-          (scratch / "page.html").read_bytes() == (scratch / "wanted.html").read_bytes() and (scratch / "page.html").stat().st_size > 5000)
+    page, wanted = ((scratch / name).read_bytes() for name in ("page.html", "wanted.html"))
+    check("the page is the one that the sqlite3 shell writes", page == wanted and len(page) > 5000)
     status, said = command("report", "absent.db", "page.html")
     check(f"report of nothing: {said}", status == 1 and said == "evalci report: there is no database 'absent.db'\n")
     status, said = command("report", "demo.db", "demo.db")
@@ -118,7 +118,8 @@ def check_commands(python, scratch):
     check(f"leaderboard: {said}", status == 0 and len(said.splitlines()) == 10 and "├" in said)
     status, said = command("leaderboard", "demo.db", "--json")
     rows = json.loads(said) if status == 0 else []
-    check("leaderboard as JSON", len(rows) == 9 and all(row["lo"] < row["accuracy"] < row["hi"] or row["accuracy"] in (0, 1) for row in rows))
+    check("leaderboard as JSON", len(rows) == 9
+          and all(row["lo"] < row["accuracy"] < row["hi"] or row["accuracy"] in (0, 1) for row in rows))
     check_import(command, scratch)
     check_gate(command, scratch)
 
@@ -135,7 +136,8 @@ def check_import(command, scratch):
         return
     fixtures = ROOT / "tests/views/adapters"
     (scratch / "results.csv").write_text("model,task,item,correct\na,t,1,1\na,t,2,0\nb,t,1,1\nb,t,2,1\n")
-    sources = {"csv": scratch / "results.csv", **{tool: fixtures / tool for tool in ("lm_eval", "inspect", "swebench", "tau_bench", "helm")}}
+    sources = {tool: fixtures / tool for tool in ("lm_eval", "inspect", "swebench", "tau_bench", "helm")}
+    sources["csv"] = scratch / "results.csv"
     for tool in ("promptfoo", "phoenix"):
         sources[tool] = scratch / f"{tool}.db"
         run("sqlite3", sources[tool], f".read {fixtures}/{tool}.sql")
@@ -145,7 +147,8 @@ def check_import(command, scratch):
         wanted, got = scratch / f"{tool}-wanted.db", scratch / f"{tool}-got.db"
         by_shell, by_python = run(shell, tool, path, wanted)[0], command("import", tool, path, got)
         check(f"import {tool}: {by_python}", by_shell == by_python[0])
-        check(f"import {tool}: the shell's rows", wanted.exists() == got.exists() and (not got.exists() or results(got) == results(wanted)))
+        check(f"import {tool}: the shell's rows", wanted.exists() == got.exists()
+              and (not got.exists() or results(got) == results(wanted)))
     status, said = command("import", "absent", "x", "y.db")
     check(f"import of no tool: {said}", status == 1 and "no tool 'absent'; there are csv" in said)
 
@@ -157,7 +160,8 @@ def check_gate(command, scratch):
         return
     answers = ", ".join(f"('{model}', 't', {item}, {int(item % modulus > 0)})"
                         for model, modulus in (("old", 3), ("new", 9), ("like", 3)) for item in range(200))
-    run("sqlite3", scratch / "gate.db", ".read sql/schema.sql", f"INSERT INTO results(model, task, item, correct) VALUES {answers}", cwd=ROOT)
+    run("sqlite3", scratch / "gate.db", ".read sql/schema.sql",
+        f"INSERT INTO results(model, task, item, correct) VALUES {answers}", cwd=ROOT)
     for baseline, candidate, wanted in (("old", "new", 0), ("new", "old", 1), ("old", "like", 2), ("old", "absent", 3)):
         got = command("gate", "gate.db", "--baseline", baseline, "--candidate", candidate)
         check(f"gate of {candidate} against {baseline}: {got}", got[0] == wanted)
@@ -188,8 +192,9 @@ def check_notebook(packages, scratch):
     shutil.copy(HERE / "notebook.ipynb", folder)
     python = venv(scratch / "pandas", packages, "evalci", system=True)
     (library,) = glob.glob(str(scratch / "pandas/lib/python3*/site-packages"))
-    status, said = run(python, "-m", "nbconvert", "--execute", "--to", "notebook", "--output", "run.ipynb", "notebook.ipynb", cwd=folder,
-                       env=clean(PYTHONPATH=library, JUPYTER_CONFIG_DIR=str(folder), IPYTHONDIR=str(folder / "ipython"), MPLCONFIGDIR=str(folder)))
+    homes = {name: str(folder) for name in ("JUPYTER_CONFIG_DIR", "IPYTHONDIR", "MPLCONFIGDIR")}
+    status, said = run(python, "-m", "nbconvert", "--execute", "--to", "notebook", "--output", "run.ipynb", "notebook.ipynb",
+                       cwd=folder, env=clean(PYTHONPATH=library, **homes))
     check(f"the notebook runs: {said[-800:]}", status == 0)
     if status:
         return
@@ -222,7 +227,8 @@ def check_npm(version, packages, node, scratch):
     shutil.rmtree(app / f"node_modules/evalci-linux-{machine}-glibc")
     status, said = run("node", "-p", "require('evalci').getLoadablePath()", cwd=app)
     check(f"without the library's package: {said}", status != 0 and f"package evalci-linux-{machine}-glibc is not installed" in said)
-    status, said = run("node", "-e", "Object.defineProperty(process, 'platform', {value: 'sunos'}); require('evalci').getLoadablePath()", cwd=app)
+    elsewhere = "Object.defineProperty(process, 'platform', {value: 'sunos'}); require('evalci').getLoadablePath()"
+    status, said = run("node", "-e", elsewhere, cwd=app)
     check("on another platform", status != 0 and f"no library for sunos-{machine}; there are linux-x64-glibc" in said)
 
 
@@ -232,9 +238,11 @@ def check_tools(app, node, version):
     status, said = run(node / "node_modules/.bin/tsc", "--noEmit", "--strict", "--module", "node16", "types.ts", cwd=app)
     check(f"the types: {said}", status == 0)
     (app / "wrong.ts").write_text('import { load } from "evalci";\nload(1);\n')
-    check("which refuse what is no database", run(node / "node_modules/.bin/tsc", "--noEmit", "--module", "node16", "wrong.ts", cwd=app)[0] != 0)
-    (app / "program.js").write_text('import { load } from "evalci";\nimport Database from "better-sqlite3";\nconst db = new Database(":memory:");\n'
-                                    'load(db);\nconsole.log(db.prepare("SELECT evalci_version() AS v").get().v);\n')
+    status, said = run(node / "node_modules/.bin/tsc", "--noEmit", "--module", "node16", "wrong.ts", cwd=app)
+    check(f"which refuse what is no database: {said}", status != 0 and "wrong.ts(2," in said)
+    (app / "program.js").write_text('import { load } from "evalci";\nimport Database from "better-sqlite3";\n'
+                                    'const db = new Database(":memory:");\nload(db);\n'
+                                    'console.log(db.prepare("SELECT evalci_version() AS v").get().v);\n')
     modules = ROOT / "build/clients/node/node_modules"
     for name in ("better-sqlite3", "bindings", "file-uri-to-path"):
         (app / "node_modules" / name).symlink_to(modules / name)
@@ -251,11 +259,12 @@ def check_deb(version, packages):
         check(f"lintian of {path.name}: {said}", status == 0 and "E: " not in said)
     sudo = [] if os.getuid() == 0 else ["sudo"]
     deb = packages.resolve() / f"evalci_{version}_{architecture}.deb"
-    status, said = run(*sudo, "apt-get", "-o", "DPkg::Lock::Timeout=300", "-qq", "install", "-y", "--no-install-recommends", deb)
+    apt = [*sudo, "apt-get", "-o", "DPkg::Lock::Timeout=300", "-qq", "-y"]
+    status, said = run(*apt, "install", "--no-install-recommends", deb)
     check(f"apt installs it: {said[-300:]}", status == 0)
     got = run("sqlite3", ":memory:", ".load build/evalci", "SELECT evalci_version(), bayes_ci_counts(18, 20)", cwd="/usr/share/evalci")
     check(f"it loads as its description says: {got}", got[1].startswith(f"{version}|{INTERVAL}"))
-    status, said = run(*sudo, "apt-get", "-o", "DPkg::Lock::Timeout=300", "-qq", "purge", "-y", "evalci")
+    status, said = run(*apt, "purge", "evalci")
     check(f"apt removes it, and nothing is left: {said[-300:]}", status == 0 and not os.path.exists("/usr/share/evalci"))
 
 
