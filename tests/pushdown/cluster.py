@@ -139,6 +139,9 @@ def ended(coordinator, shard, seconds):
         return count(coordinator, "pair_counts"), "nothing"
     except RuntimeError as error:
         return "", str(error)
+    except BaseException:
+        timer.cancel()
+        raise
     finally:
         timer.join()
 
