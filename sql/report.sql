@@ -179,7 +179,8 @@ table.plotted,.plotted tbody{display:block}
 .plotted th,.plotted td{display:none;border:0;padding:0 .4rem 0 0;max-width:none;min-width:0}
 .plotted .keep{display:block}.plotted td:first-child{text-align:left}
 .plotted .picture{display:block;grid-column:1/-1;grid-row:2;width:auto;padding:.3rem 1rem}
-.plotted.two tr{grid-template-columns:minmax(0,1fr) minmax(0,1fr) minmax(0,auto)}
+.plotted.two tr{grid-template-columns:minmax(0,1fr) minmax(0,1fr) minmax(0,auto)}.plotted.alone tr{grid-template-columns:minmax(0,1fr) auto}
+.narrow th,.narrow td{padding-right:.5rem}.narrow .name{min-width:5rem}
 }
 @media print{body{max-width:none}.wide{overflow:visible}}
 </style>
@@ -219,7 +220,7 @@ SELECT '<p id="summary" class="said">' ||
 FROM facts WHERE pairs > 0;
 
 SELECT '<h2>Leaderboard</h2>' || iif(answering = 0, '<p>No answers yet.</p>', '') || '
-<table id="leaderboard" class="plotted">
+<table id="leaderboard" class="plotted' || iif(pairs > 0, '', ' alone') || '">
 <tr>' || iif(pairs > 0, '<th>rank</th>', '') || '<th class="name">model</th><th class="picture"><span class="numbers">' ||
   coalesce((SELECT numbers FROM axes WHERE kind = 'board'), '') || '</span></th><th>' || measure || '</th><th>95% interval</th>' ||
   iif(pairs > 0, '<th>P(best)</th>', '') || '<th>answers</th>' || iif(errored > 0, '<th>not known</th>', '') || '</tr>'
