@@ -62,9 +62,8 @@ static void fit(evalci_axis *a, extent e) {
   widen(&e);
   double span = e.most - e.least;
   if (!e.shares) {
-    double near = e.least < 0 || e.most < 0 ? HUGE_VAL : span;
-    if (e.least > 0 && e.least <= near) e.least = 0;
-    if (e.most < 0 && -e.most <= near) e.most = 0;
+    /* below 0 the line at 0 is held already */
+    if (e.least > 0 && e.least <= span) e.least = 0;
     span = e.most - e.least;
   }
   if (e.down) e.least -= span / 4;

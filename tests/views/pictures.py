@@ -93,6 +93,8 @@ def hostile_labels(db):
         cells = db.execute("SELECT heatmap_svg(value, 1, 0.5) FROM json_each(?)", [json.dumps(names)]).fetchone()[0]
         rows = [shown(t) for t in texts(ElementTree.fromstring(cells), "ink")]
         check(f"names that differ in the middle read differently: {drawn[:2]}, {rows[:2]}", len(set(drawn)) == 12 and len(set(rows)) == 13)
+    twice = [shown(t) for t in texts(forest(db, [(n, None, None) for n in [names[0], *names]]), "ink") if shown(t)]
+    check("they do beside one that comes twice", len(set(twice)) == 12)
     marked = "e\u0301" * 60
     label = texts(forest(db, [(marked, 0.5, None)]), "ink")[0]
     check("what follows the ellipsis is no mark without its letter", shown(label).split("…")[1].startswith("e"))
