@@ -40,19 +40,21 @@ static void evalci_version(sqlite3_context *context, int argc, sqlite3_value **a
 
 static const evalci_kind version_kind = {.arguments = no_arguments, .scalar = evalci_version};
 
-/*                            columns, counts, separate questions, cells, none counts */
-static const evalci_layout one_proportion = {{"y"}, {"k", "n"}, true, {0}, false};
-static const evalci_layout unpaired = {{"a", "b"}, {"k_a", "n_a", "k_b", "n_b"}, true, {0}, false};
+/*                            columns, counts, separate questions, cells, none counts, memo */
+static const evalci_layout one_proportion = {{"y"}, {"k", "n"}, true, {0}, false, NULL};
+static const evalci_layout unpaired = {{"a", "b"}, {"k_a", "n_a", "k_b", "n_b"}, true, {0}, false,
+                                       NULL};
 static const evalci_layout paired = {
-    {"a", "b"}, {"both", "only_a", "only_b", "neither"}, false, {0, 1, 2, 3}, false};
-static const evalci_layout discordant = {{"a", "b"}, {"only_a", "only_b"}, false, {1, 2}, true};
+    {"a", "b"}, {"both", "only_a", "only_b", "neither"}, false, {0, 1, 2, 3}, false, NULL};
+static const evalci_layout discordant = {{"a", "b"}, {"only_a", "only_b"}, false, {1, 2}, true,
+                                         NULL};
 /* Rows are (truth, predicted): only the first is a false negative. */
 static const evalci_layout confusion = {
-    {"truth", "predicted"}, {"tp", "fp", "fn"}, false, {0, 2, 1}, false};
+    {"truth", "predicted"}, {"tp", "fp", "fn"}, false, {0, 2, 1}, false, NULL};
 static const evalci_layout predicted_positive = {
-    {"truth", "predicted"}, {"tp", "fp"}, false, {0, 2}, false};
+    {"truth", "predicted"}, {"tp", "fp"}, false, {0, 2}, false, NULL};
 static const evalci_layout truly_positive = {
-    {"truth", "predicted"}, {"tp", "fn"}, false, {0, 1}, false};
+    {"truth", "predicted"}, {"tp", "fn"}, false, {0, 1}, false, NULL};
 
 /* A row of a family, as the head that it begins with. */
 #define ROW(family, ...)                                                                           \
@@ -214,23 +216,33 @@ const evalci_function *evalci_function_named(const char *name) {
 
 /* Of so many arguments, run so; -1 is any number.  A name is a scalar or an aggregate
 ** at every one of them (contract 1), and every aggregate a window function (6). */
-static int register_arity(sqlite3 *db, const evalci_function *f, int arity,
-                          const evalci_kind *kind) {
+static int register_arity(sqlite3 *db, const evalci_function *f, int arity, const evalci_kind *kind,
+                          evalci_shared *shared) {
   int flags = EVALCI_FLAGS | (kind->json ? SQLITE_RESULT_SUBTYPE : 0);
+  void *row = shared ? evalci_shared_row(shared, f) : (void *)f;
+  void (*destroy)(void *) = shared ? evalci_free_row : NULL;
+  if (!row) return SQLITE_NOMEM;
   if (kind->scalar)
-    return sqlite3_create_function_v2(db, f->name, arity, flags, (void *)f, kind->scalar, NULL,
-                                      NULL, NULL);
-  return sqlite3_create_window_function(db, f->name, arity, flags, (void *)f, kind->step,
-                                        kind->final, kind->value, kind->inverse, NULL);
+    return sqlite3_create_function_v2(db, f->name, arity, flags, row, kind->scalar, NULL, NULL,
+                                      destroy);
+  return sqlite3_create_window_function(db, f->name, arity, flags, row, kind->step, kind->final,
+                                        kind->value, kind->inverse, destroy);
+}
+
+/* Whether a row is over the four counts of pairs, whose functions share a posterior. */
+static bool is_paired(const evalci_function *f) {
+  bool counts = f->kind == &evalci_interval_of_rows || f->kind == &evalci_interval_of_counts ||
+                f->kind == &evalci_probability_of_rows || f->kind == &evalci_probability_of_counts;
+  return counts && ((const evalci_method *)f)->layout == &paired;
 }
 
 /* With no option, with the first, with the first two and so on; and an error for
 ** every other number of arguments. */
-static int register_function(sqlite3 *db, const evalci_function *f) {
+static int register_function(sqlite3 *db, const evalci_function *f, evalci_shared *shared) {
   int rc = SQLITE_OK;
   for (int i = 0, arity; rc == SQLITE_OK && (arity = evalci_arity_of(f, i)) >= 0; i++)
-    rc = register_arity(db, f, arity, f->kind);
-  return rc == SQLITE_OK ? register_arity(db, f, -1, evalci_wrong_arity_for(f->kind)) : rc;
+    rc = register_arity(db, f, arity, f->kind, is_paired(f) ? shared : NULL);
+  return rc == SQLITE_OK ? register_arity(db, f, -1, evalci_wrong_arity_for(f->kind), NULL) : rc;
 }
 
 int sqlite3_evalci_init(sqlite3 *db, char **error, const sqlite3_api_routines *api) {
@@ -245,8 +257,11 @@ int sqlite3_evalci_init(sqlite3 *db, char **error, const sqlite3_api_routines *a
   /* GSL's own handler calls abort(), which would take the host down.  The copy
   ** linked in here is private, so this reaches nobody else's GSL (contract 13). */
   gsl_set_error_handler_off();
-  int rc = SQLITE_OK;
-  for (int i = 0; i < FUNCTIONS && rc == SQLITE_OK; i++) rc = register_function(db, functions[i]);
+  evalci_shared *shared = evalci_share(&paired);
+  int rc = shared ? SQLITE_OK : SQLITE_NOMEM;
+  for (int i = 0; i < FUNCTIONS && rc == SQLITE_OK; i++)
+    rc = register_function(db, functions[i], shared);
+  evalci_unshare(shared);
   if (rc == SQLITE_OK) rc = evalci_register_table(db, &evalci_ci_methods);
   /* SELECT load_extension() is itself a running statement, under which SQLite
   ** refuses to replace a function: the first load makes them, a second cannot. */

@@ -54,6 +54,7 @@ typedef struct evalci_layout {
   bool separate_questions; /* the counts are k, n for each column; else cells of a 2 x 2 table */
   int cells[4];     /* which cell each is: 0 both, 1 only the first, 2 only the second, 3 none */
   bool none_counts; /* rows that are in no count are data too, so counts of 0 have an answer */
+  struct ev_paired_memo *memo; /* a connection's; NULL in the table */
 } evalci_layout;
 
 /* What every method over counts has. */
@@ -74,6 +75,19 @@ typedef struct evalci_probability_method {
 
 extern const evalci_kind evalci_interval_of_rows, evalci_interval_of_counts;
 extern const evalci_kind evalci_probability_of_rows, evalci_probability_of_counts;
+
+/*
+** memo.c: what the functions of one connection share.
+*/
+typedef struct evalci_shared evalci_shared;
+
+/* NULL without memory.  Let go of by evalci_unshare(). */
+evalci_shared *evalci_share(const evalci_layout *layout);
+void evalci_unshare(evalci_shared *shared);
+
+/* A copy of a row over counts that shares; NULL without memory. */
+void *evalci_shared_row(evalci_shared *shared, const evalci_function *f);
+void evalci_free_row(void *row);
 
 /*
 ** clustered.c: rows to clusters, or clusters as given, to an interval.

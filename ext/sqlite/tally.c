@@ -182,8 +182,10 @@ static void answer_interval(sqlite3_context *context, const double *counts,
                             const ev_options *options) {
   const evalci_interval_method *m = sqlite3_user_data(context);
   ev_interval ci = {NAN, NAN};
+  ev_options asked = *options;
   if (!any_data(m->method.layout, counts)) return;
-  ev_status status = m->model(counts, options, &ci);
+  asked.memo = m->method.layout->memo;
+  ev_status status = m->model(counts, &asked, &ci);
   evalci_result_interval(context, m->method.function.name, status, ci);
 }
 
@@ -191,8 +193,10 @@ static void answer_probability(sqlite3_context *context, const double *counts,
                                const ev_options *options) {
   const evalci_probability_method *m = sqlite3_user_data(context);
   double p = NAN;
+  ev_options asked = *options;
   if (!any_data(m->method.layout, counts)) return;
-  ev_status status = m->model(counts, options, &p);
+  asked.memo = m->method.layout->memo;
+  ev_status status = m->model(counts, &asked, &p);
   evalci_result_probability(context, m->method.function.name, status, p);
 }
 

@@ -308,10 +308,8 @@ static void weigh_panels(ev_marginal *m) {
     ev_panel *panel = &m->panels[i];
     int n = panel_parts(panel);
     if (panel->ln_most < m->ln_peak - 700) continue;
-    for (int j = 0; j < n; j++) {
-      panel->parts[j] = panel_mass(m, panel, -1 + 2.0 * j / n, -1 + 2.0 * (j + 1) / n);
-      panel->mass += panel->parts[j];
-    }
+    for (int j = 0; j < n; j++)
+      panel->mass += panel_mass(m, panel, -1 + 2.0 * j / n, -1 + 2.0 * (j + 1) / n);
     m->mass += panel->mass;
   }
 }
@@ -366,13 +364,14 @@ typedef struct quantile_part {
 
 /* The part in which the mass beyond it, counted from the lower or upper side of the
 ** panel, comes to `mass`. */
-static quantile_part part_with(const ev_panel *panel, double mass, double side) {
+static quantile_part part_with(const ev_marginal *m, const ev_panel *panel, double mass,
+                               double side) {
   int n = panel_parts(panel);
   quantile_part part = {side, side, mass, 0};
   for (int j = 0; j < n; j++) {
     part.begin = part.end;
     part.end = side * (1 - 2.0 * (j + 1) / n);
-    part.mass = panel->parts[side < 0 ? j : n - 1 - j];
+    part.mass = fabs(panel_mass(m, panel, part.begin, part.end));
     if (part.left <= part.mass) break;
     if (j < n - 1) part.left -= part.mass;
   }
@@ -389,7 +388,7 @@ static const double MARGINAL_QUANTILE_TOLERANCE = 1e-11;
 ** out. */
 static bool quantile_in_panel(const ev_marginal *m, const ev_panel *panel, double mass, double side,
                               double *z) {
-  quantile_part part = part_with(panel, mass, side);
+  quantile_part part = part_with(m, panel, mass, side);
   double near = part.begin, far = part.end, step = HUGE_VAL;
   double x = part.begin + (part.end - part.begin) * fmin(1, part.left / part.mass);
   for (int i = 0; i < MARGINAL_QUANTILE_STEPS; i++) {

@@ -18,7 +18,7 @@
 
 #include "model.h"
 
-enum { EV_NODES = 16, EV_DEGREE = 48, EV_PANELS = 100, EV_PARTS = 30 };
+enum { EV_NODES = 16, EV_DEGREE = 48, EV_PANELS = 100 };
 
 /* NaN where it could not be computed. */
 typedef double ev_ln_density(double z, void *context);
@@ -45,7 +45,6 @@ typedef struct ev_panel {
   double ln_most, ln_least; /* the largest and the smallest sample */
   double residual;          /* of the series: the size of its last two coefficients */
   double mass;              /* relative to exp(ln_peak) */
-  double parts[EV_PARTS];   /* the mass of each of the parts that it is integrated in */
   bool gave_up;             /* there was no room to halve it until it converged */
   int degree;
   double series[EV_DEGREE + 1]; /* Chebyshev coefficients of the logarithm */

@@ -25,6 +25,7 @@ typedef struct ev_options {
   double margin;   /* of a difference, at most hi - lo either way */
   double attempts; /* k of pass@k, a whole number from 1 */
   ev_prior prior;
+  struct ev_paired_memo *memo; /* of paired.h; NULL for none */
 } ev_options;
 
 /* Whether a model has an answer; where it has none, it says why. */

@@ -48,6 +48,8 @@
 #include <assert.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_math.h>
@@ -61,7 +63,7 @@
 /* Points of the trapezoid rule on a panel, fewer on wide ones; and how many groups of
 ** EV_LANES points there are either way of the middle, at each of which a panel may begin.
 ** There were 8 points, and a panel began where the last ended. */
-enum { PAIRED_EVEN = 16, PAIRED_SIDE_GROUPS = 60, PAIRED_GROUPS = 2 * PAIRED_SIDE_GROUPS + 1 };
+enum { PAIRED_EVEN = 16, PAIRED_SIDE_GROUPS = 40, PAIRED_GROUPS = 2 * PAIRED_SIDE_GROUPS + 1 };
 
 /* Nodes and points in lanes. */
 enum { PAIRED_NODES = EV_NODES / EV_LANES, PAIRED_POINTS = PAIRED_EVEN / EV_LANES };
@@ -590,11 +592,11 @@ static void lay_grid(paired_model *q, double ln_drop) {
 ** The posterior of delta
 */
 
-/* To be asked about a tail, or about its mass above 0.  1e-7 of the density moves a bound
+/* To be asked about a tail.  1e-7 of the density moves a bound
 ** by less than 1e-8; beyond 10^8 questions the cells' rounding leaves it less sharp, and
 ** since panels could then be halved without end, they are few: some 60 to 340 evaluations
 ** were taken of 1,600 below 10^8 and 130, about, above. */
-static ev_status find_delta(const double *c, double tail, bool ask_zero, ev_marginal *m) {
+static ev_status find_delta(const double *c, double tail, ev_marginal *m) {
   paired_model q = {.problem = {.both = c[0], .only_a = c[1], .only_b = c[2], .neither = c[3]}};
   double n = c[0] + c[1] + c[2] + c[3], mean = (c[1] - c[2]) / (n + 4);
   double sd = sqrt(((c[1] + c[2] + 1) / (n + 4) - mean * mean) / (n + 4));
@@ -608,7 +610,7 @@ static ev_status find_delta(const double *c, double tail, bool ask_zero, ev_marg
                       .width = sd / (1 - mean * mean) * sqrt(2 * ln_drop),
                       /* The corner at 0 is of the order of the discordant pairs: with many
                       ** there is none to see. */
-                      .has_corner = ask_zero || c[1] + c[2] < 40,
+                      .has_corner = c[1] + c[2] < 40,
                       .corner = 0,
                       .ln_drop = ln_drop,
                       .tolerance = q.tolerance,
@@ -624,48 +626,82 @@ static ev_status find_delta(const double *c, double tail, bool ask_zero, ev_marg
   return lines ? status : EV_NOT_CONVERGED;
 }
 
+/* The tail that any posterior will be asked about, at the least: that of a level of 95%,
+** so that its interval and P are of one posterior.  P was of one to be asked about a tail of
+** 0.001; its references are met as well. */
+static const double PAIRED_TAIL = 0.025;
+
+void ev_paired_forget(ev_paired_memo *memo) {
+  free(memo->posterior);
+  memo->posterior = NULL;
+}
+
+static bool memo_has(const ev_paired_memo *memo, const double *c, double tail) {
+  return memo->posterior && memcmp(memo->counts, c, sizeof memo->counts) == 0 && memo->tail == tail;
+}
+
+/* Leaves in the memo the posterior of delta, in the order in which A has no fewer wins, so
+** that exchanging the models repeats the same arithmetic. */
+static ev_status find_posterior(const double *c, double tail, ev_paired_memo *memo) {
+  double ordered[] = {c[0], fmax(c[1], c[2]), fmin(c[1], c[2]), c[3]};
+  tail = fmin(tail, PAIRED_TAIL);
+  if (memo_has(memo, ordered, tail)) return EV_OK;
+  if (!memo->posterior) memo->posterior = malloc(sizeof *memo->posterior);
+  if (!memo->posterior) return EV_NO_MEMORY;
+  ev_status status = find_delta(ordered, tail, memo->posterior);
+  memcpy(memo->counts, ordered, sizeof ordered);
+  memo->tail = status == EV_OK ? tail : NAN;
+  return status;
+}
+
 static void assert_pairs(const double *c) {
   assert(c[0] >= 0 && c[1] >= 0 && c[2] >= 0 && c[3] >= 0);
   assert(c[0] + c[1] + c[2] + c[3] >= 1);
   (void)c;
 }
 
-/* On the order in which A has more wins, so that exchanging the models repeats the same
-** arithmetic. */
-ev_status ev_paired_diff(const double *c, const ev_options *options, ev_interval *ci) {
-  double ordered[] = {c[0], fmax(c[1], c[2]), fmin(c[1], c[2]), c[3]}, tail = ev_tail(options);
-  ev_marginal m;
+static ev_status interval_of(const ev_marginal *m, const double *c, double tail, ev_interval *ci) {
   ev_interval z;
-  assert_pairs(c);
-  assert(options->level > 0 && options->level < 1);
-  ev_status status = find_delta(ordered, tail, false, &m);
-  if (status == EV_OK) status = ev_marginal_interval(&m, tail, &z);
+  ev_status status = ev_marginal_interval(m, tail, &z);
   if (status != EV_OK) return status;
   double hi = tanh(z.hi), lo = c[1] == c[2] ? -hi : tanh(z.lo);
   *ci = c[1] >= c[2] ? (ev_interval){lo, hi} : (ev_interval){-hi, -lo};
   return ev_interval_status(*ci);
 }
 
-/* On the order in which A has fewer wins, or where both have as many, in which the margin
-** is not negative: exchanging the models, and the margin's sign, repeats the same
-** arithmetic. */
+ev_status ev_paired_diff(const double *c, const ev_options *options, ev_interval *ci) {
+  ev_paired_memo own = {.posterior = NULL}, *memo = options->memo ? options->memo : &own;
+  double tail = ev_tail(options);
+  assert_pairs(c);
+  assert(options->level > 0 && options->level < 1);
+  ev_status status = find_posterior(c, tail, memo);
+  if (status == EV_OK) status = interval_of(memo->posterior, c, tail, ci);
+  ev_paired_forget(&own);
+  return status;
+}
+
+static double share_beyond(const ev_marginal *m, double margin, bool exchanged) {
+  double z = atanh(margin), above = ev_marginal_beyond(m, z, true);
+  bool mostly_above = above > 0.5;
+  double smaller = mostly_above ? ev_marginal_beyond(m, z, false) : above;
+  smaller = ev_with_exact_complement(smaller);
+  return mostly_above != exchanged ? 1 - smaller : smaller;
+}
+
+/* Where both have as many wins, on the order in which the margin is not negative:
+** exchanging the models, and the margin's sign, repeats the same arithmetic. */
 ev_status ev_paired_prob_better(const double *c, const ev_options *options, double *p) {
-  double ordered[] = {c[0], fmin(c[1], c[2]), fmax(c[1], c[2]), c[3]};
-  bool exchanged = c[1] != c[2] ? c[1] > c[2] : options->margin < 0;
+  ev_paired_memo own = {.posterior = NULL}, *memo = options->memo ? options->memo : &own;
+  bool exchanged = c[1] != c[2] ? c[1] < c[2] : options->margin < 0;
   double margin = exchanged ? -options->margin : options->margin;
-  ev_marginal m;
   assert_pairs(c);
   assert(fabs(margin) <= 1);
   *p = 0.5;
   if (c[1] == c[2] && margin == 0) return EV_OK;
-  ev_status status = find_delta(ordered, 0.001, margin == 0, &m);
-  if (status != EV_OK) return status;
-  double z = atanh(margin), above = ev_marginal_beyond(&m, z, true);
-  bool mostly_above = above > 0.5;
-  double smaller = mostly_above ? ev_marginal_beyond(&m, z, false) : above;
-  smaller = ev_with_exact_complement(smaller);
-  *p = mostly_above != exchanged ? 1 - smaller : smaller;
-  return isnan(*p) ? EV_NOT_CONVERGED : EV_OK;
+  ev_status status = find_posterior(c, PAIRED_TAIL, memo);
+  if (status == EV_OK) *p = share_beyond(memo->posterior, margin, exchanged);
+  ev_paired_forget(&own);
+  return status == EV_OK && isnan(*p) ? EV_NOT_CONVERGED : status;
 }
 
 /* n^2 times the variance, (only_a + only_b) n - (only_a - only_b)^2, in the form that does

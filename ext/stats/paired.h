@@ -6,6 +6,14 @@
 
 #include "model.h"
 
+/* The posterior that was found last, so that an interval and a P of the same counts cost
+** one; set to nothing by {0}, and emptied at the end.  What it holds changes no digit. */
+typedef struct ev_paired_memo {
+  double counts[4], tail;        /* what the posterior is of */
+  struct ev_marginal *posterior; /* NULL before the first */
+} ev_paired_memo;
+void ev_paired_forget(ev_paired_memo *memo);
+
 /* Counts: questions that both got right, only A, only B, neither; not all
 ** zero.  Exchanging A and B gives exactly the negated, reversed interval, and
 ** 1 - P. */
