@@ -333,7 +333,7 @@ static void set_ray_node(const macro *m, ray_panel *p, int q, double complex tau
 /* The first panel is short beside the way to the origin, and the others lengthen. */
 static void set_rays(const macro *m, ray_level *l) {
   double first = l->tau / 4, width = log(60 / RAY_NEAREST / first) / (RAY_PANELS - 1);
-  const double complex turn = CMPLX(M_SQRT1_2, -M_SQRT1_2);
+  const double complex turn = M_SQRT1_2 * (1 - _Complex_I);
   for (int panel = 0; panel < RAY_PANELS; panel++)
     for (int q = 0; q < EV_NODES; q++) {
       double x = (1 + ev_node(q)) / 2, y = first * x, dy = first * ev_weight(q) / 2;

@@ -144,6 +144,6 @@ double complex ev_wave_ln_branch(const ev_wave_branch *b, double complex s,
     sum_re += b->terms[k] * re;
     sum_im += b->terms[k] * im;
   }
-  *series = CMPLX(sum_re, sum_im);
-  return b->ln_scale - b->shape * CMPLX(log(x * x + y * y) / 2, atan2(y, x));
+  *series = sum_re + sum_im * _Complex_I;
+  return b->ln_scale - b->shape * (log(x * x + y * y) / 2 + atan2(y, x) * _Complex_I);
 }
