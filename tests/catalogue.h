@@ -52,6 +52,7 @@ typedef enum result_class {
   RESULT_PROBABILITY,
   RESULT_NUMBER,
   RESULT_LENGTH,
+  RESULT_WHOLE,
   RESULT_TEXT,
   RESULT_ROWS,
   RESULT_CLASSES
@@ -99,12 +100,13 @@ static inline bool result_is_interval(result_class result) {
 
 /* Where a result lies. */
 static inline double result_least(result_class result) {
-  static const double least[RESULT_CLASSES] = {0, -1, 0, -HUGE_VAL, 0, -HUGE_VAL, 0};
+  static const double least[RESULT_CLASSES] = {0, -1, 0, -HUGE_VAL, 0, -HUGE_VAL, 0, 1};
   return least[result];
 }
 
 static inline double result_most(result_class result) {
-  static const double most[RESULT_CLASSES] = {1, 1, HUGE_VAL, HUGE_VAL, 1, HUGE_VAL, HUGE_VAL};
+  static const double most[RESULT_CLASSES] = {1, 1,        HUGE_VAL, HUGE_VAL,
+                                              1, HUGE_VAL, HUGE_VAL, 0x1p53};
   return most[result];
 }
 
@@ -178,9 +180,9 @@ static inline void catalogue_read_signature(catalogue *c, function *f, char *sig
 }
 
 static inline void catalogue_read_function(catalogue *c, const char *line) {
-  static const char *const results[RESULT_CLASSES] = {"share",    "difference",  "ratio",
-                                                      "interval", "probability", "number",
-                                                      "length",   "text",        "rows"};
+  static const char *const results[RESULT_CLASSES] = {
+      "share",  "difference", "ratio", "interval", "probability",
+      "number", "length",     "whole", "text",     "rows"};
   function *f = &c->functions[c->function_count++];
   char result[20], most[20], slack[20], bar[20], signature[200];
   if (c->function_count == CATALOGUE_FUNCTIONS ||

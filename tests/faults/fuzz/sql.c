@@ -402,7 +402,8 @@ static void check_row(const function *f, int way, sqlite3_stmt *s) {
     if (!strstr(shown, strstr(shown, "−") ? " to " : "–")) wrong("ci_text", shown);
     if (sqlite3_column_type(s, 5) != SQLITE_TEXT) wrong("ci_bar", text);
   } else if (f->result != RESULT_TEXT) {
-    if (type != SQLITE_FLOAT) wrong("a number is real", text);
+    bool whole = f->result == RESULT_WHOLE;
+    if (type != (whole ? SQLITE_INTEGER : SQLITE_FLOAT)) wrong("a number is of its type", text);
     check_number(f, sqlite3_column_double(s, 0), text);
   } else if (type != SQLITE_TEXT) {
     wrong("text is text", text);
