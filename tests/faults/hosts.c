@@ -111,7 +111,8 @@ static int host_vtab_config(sqlite3 *db, int what, ...) {
 static void count_flags(const char *name, int flags) {
   size_t length = strlen(name);
   bool interval = strstr(name, "_ci") && strncmp(name, "ci_", 3) && length > 3;
-  bool objects = strncmp(name, "clustered_each", strlen("clustered_each")) == 0;
+  bool objects = strncmp(name, "clustered_each", strlen("clustered_each")) == 0 ||
+                 strncmp(name, "ranks", strlen("ranks")) == 0;
   bool json = flags & 0x001000000; /* SQLITE_RESULT_SUBTYPE, which older headers lack */
   host.json += json;
   host.other += !json;
