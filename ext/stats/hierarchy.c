@@ -31,6 +31,9 @@
 /* A point e^-42 = 6e-19 of all is left out, and so is what lies beyond it. */
 static const double LINE_CUT_OFF = 42;
 
+/* Of points for means of clusters e^-33 = 5e-15 is: their sums want no more. */
+static const double MEANS_CUT_OFF = 33;
+
 /* The posterior, and where it is. */
 struct ev_joint {
   ev_factorials right, wrong, all;
@@ -44,6 +47,10 @@ struct ev_joint {
   size_t room, line_room, panel_room;
 };
 typedef struct ev_joint joint;
+
+static double cut_off(const joint *p) {
+  return p->mesh == EV_MESH_MEANS ? MEANS_CUT_OFF : LINE_CUT_OFF;
+}
 
 /* ln of the posterior density of d and s, in two parts: of d alone, and the rest. */
 static double ln_of_d(joint *p, double d) {
@@ -200,12 +207,27 @@ static double line_step(const joint *p) {
   return step;
 }
 
+/* So many sd from its peak a line for means begins to take longer steps. */
+static const double STRETCH_FROM = 2.5;
+
+/* How far a point is from the peak.  Where clusters are all right or all wrong a line falls
+** off like exp(-|s|) only, and steps that grow like sinh take a third of the points.  A narrow
+** line's stay equal: what its points are by themselves cancels in their sum. */
+static double away_from_peak(const joint *p, double x, double *ln_stretch) {
+  double reach = STRETCH_FROM * p->spread;
+  *ln_stretch = 0;
+  if (p->mesh != EV_MESH_MEANS || p->spread < EV_NARROW_LINE) return x;
+  *ln_stretch = log(cosh(x / reach));
+  return reach * sinh(x / reach);
+}
+
 /* The points one way along the line from its peak, until nothing is left. */
 static ev_status add_half_line(ev_hierarchy *h, int from, double step, double ln_line) {
   joint *p = h->joint;
   for (int i = from; i < 100000; i++) {
-    double s = p->peak + i * step, ln = ln_line + ln_along_line(s, p);
-    if (!(ln > -LINE_CUT_OFF)) return isnan(ln) ? EV_NOT_CONVERGED : EV_OK;
+    double ln_stretch, s = p->peak + away_from_peak(p, i * step, &ln_stretch);
+    double ln = ln_line + ln_stretch + ln_along_line(s, p);
+    if (!(ln > -cut_off(p))) return isnan(ln) ? EV_NOT_CONVERGED : EV_OK;
     ev_point theta = ev_at_logit(s);
     if (!push_point(h, (ev_hierarchy_point){theta.x, theta.y, p->d, exp(ln)})) return EV_NO_MEMORY;
   }
@@ -304,7 +326,7 @@ static ev_status add_panels_below(ev_hierarchy *h, summit top, panel_edge at) {
   ** d up to here has only to resolve e^(-14 d/0.02). */
   double small = fmin(log(0.02), top.at - 3);
   joint *p = h->joint;
-  while (at.ln > top.ln - LINE_CUT_OFF) {
+  while (at.ln > top.ln - cut_off(p)) {
     if (at.r <= small)
       return add_line_panel(h, (ev_hierarchy_panel){EV_PANEL_OF_D, exp(at.r), 0, 0});
     panel_edge next = next_edge(p, at, -panel_width(p, top), FALL_ELSEWHERE);
@@ -321,7 +343,7 @@ static ev_status add_panels_above(ev_hierarchy *h, summit top, panel_edge at) {
   ** the most, and sixteen nodes leave 5e-14. */
   joint *p = h->joint;
   double large = fmax(log(fmax(4, p->all.answers / 4)), top.at);
-  while (at.ln > top.ln - LINE_CUT_OFF) {
+  while (at.ln > top.ln - cut_off(p)) {
     if (p->prior == EV_PRIOR_ICC && at.r >= large)
       return add_line_panel(h, (ev_hierarchy_panel){EV_PANEL_OF_ICC, 1 / (1 + exp(at.r)), 0, 0});
     panel_edge next = next_edge(p, at, panel_width(p, top), FALL_ELSEWHERE);

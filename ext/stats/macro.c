@@ -40,7 +40,7 @@
 #include "wave.h"
 
 /* Points of less weight are left out, and so is what is less of phi. */
-static const double MACRO_NEGLIGIBLE = 1e-14;
+static const double MACRO_NEGLIGIBLE = 1e-11;
 
 /* How closely a bound is searched for. */
 static const double MACRO_CLOSE = 1e-10;
@@ -64,7 +64,7 @@ typedef struct axis_panel {
 } axis_panel;
 
 enum {
-  RAY_PANELS = 14,
+  RAY_PANELS = 9,
   RAY_LEVELS = 12,
   RAY_WINDOW = 16 /* tasks that may be at the other end than most of their posterior */
 };
@@ -104,6 +104,7 @@ typedef struct macro {
   narrow_point *narrow;          /* owned */
   size_t narrow_count, narrow_room;
   double wide; /* the weight of the others */
+  double kept; /* that of all which are not left out */
   ev_status status;
 } macro;
 
@@ -330,9 +331,10 @@ static void set_ray_node(const macro *m, ray_panel *p, int q, double complex tau
   }
 }
 
-/* The first panel is short beside the way to the origin, and the others lengthen. */
+/* The first panel is short beside the way to the origin, and resolves the fall-off by the
+** corner that is farthest; the others lengthen by e^2.4. */
 static void set_rays(const macro *m, ray_level *l) {
-  double first = l->tau / 4, width = log(60 / RAY_NEAREST / first) / (RAY_PANELS - 1);
+  double first = fmin(l->tau, 24), width = log(60 / RAY_NEAREST / first) / (RAY_PANELS - 1);
   const double complex turn = M_SQRT1_2 * (1 - _Complex_I);
   for (int panel = 0; panel < RAY_PANELS; panel++)
     for (int q = 0; q < EV_NODES; q++) {
@@ -647,6 +649,7 @@ static bool add_narrow(macro *m, const ev_hierarchy_point *p) {
     m->narrow_room = room;
   }
   m->narrow[m->narrow_count++] = moments_at(m, p);
+  m->kept += p->weight;
   return true;
 }
 
@@ -734,6 +737,7 @@ static void add_line(macro *m, const ev_hierarchy *h, const ev_hierarchy_line *l
     if (p->weight < MACRO_NEGLIGIBLE) continue;
     start_point(m, p, tasks + count * m->count, &points[count]);
     m->wide += p->weight;
+    m->kept += p->weight;
     count++;
   }
   if (count > 0) march_line(m, points, count);
@@ -780,7 +784,7 @@ static double mean_below(const macro *m, double x) {
       if (m->levels[i]->sums[c]) sum += sum_of_corner(m, m->levels[i], c, x);
   for (size_t i = 0; i < m->narrow_count; i++)
     narrow += m->narrow[i].weight * narrow_below(&m->narrow[i], x);
-  return m->wide / 2 - sum / M_PI + narrow;
+  return (m->wide / 2 - sum / M_PI + narrow) / m->kept;
 }
 
 /* The mass below x, or above, less the tail. */

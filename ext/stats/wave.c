@@ -89,17 +89,21 @@ static double ln_size(const ev_wave_branch *b, double distance) {
 
 /* Sets the terms of the series in 1/(s + shift); false when it is not good enough at |Z|. */
 static bool set_terms(ev_wave_branch *branch, double other, double shift, double least) {
-  double before = 0, h = 1, rising = 1;
+  double before = 0, h = 1, rising = 1, power = 1;
   branch->shift = shift;
   branch->terms[0] = 1;
-  for (int k = 1; k < EV_WAVE_TERMS; k++) {
+  branch->count = EV_WAVE_TERMS;
+  for (int k = 1, small = 0; k < EV_WAVE_TERMS && small < 2; k++) {
     double next = ((k - other + shift) * h - shift * before) / k;
     before = h;
     h = next;
     rising *= branch->shape + k - 1;
     branch->terms[k] = h * rising;
+    power /= least;
+    small = fabs(branch->terms[k]) * power < WAVE_PRECISION ? small + 1 : 0;
+    if (small == 2) branch->count = k;
   }
-  return ev_wave_terms_at(branch, least) < EV_WAVE_TERMS;
+  return branch->count < EV_WAVE_TERMS;
 }
 
 /* A branch in 1/s where that does, because s is the same for all tasks. */
@@ -123,13 +127,13 @@ bool ev_wave_branches_make(double a, double b, double from, ev_wave_branch *low,
 
 int ev_wave_terms_at(const ev_wave_branch *b, double distance) {
   double power = 1, before = 1;
-  for (int k = 1; k < EV_WAVE_TERMS; k++) {
+  for (int k = 1; k < b->count; k++) {
     power /= distance;
     double now = fabs(b->terms[k]) * power;
     if (now < WAVE_PRECISION && before < WAVE_PRECISION) return k;
     before = now;
   }
-  return EV_WAVE_TERMS;
+  return b->count;
 }
 
 double complex ev_wave_ln_branch(const ev_wave_branch *b, double complex s,

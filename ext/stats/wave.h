@@ -36,6 +36,7 @@ void ev_wave_moment_weights(double z, int count, double *weights);
 typedef struct ev_wave_branch {
   double shape, shift, ln_scale;
   double terms[EV_WAVE_TERMS];
+  int count;   /* of terms that are needed from where it was made for */
   bool absent; /* less than 1e-15 from where it was made for */
 } ev_wave_branch;
 
@@ -44,7 +45,7 @@ typedef struct ev_wave_branch {
 bool ev_wave_branches_make(double a, double b, double from, ev_wave_branch *low,
                            ev_wave_branch *high);
 
-/* How many terms of the series do at |Z|; EV_WAVE_TERMS where they do not. */
+/* How many terms of the series do at |Z|. */
 int ev_wave_terms_at(const ev_wave_branch *branch, double distance);
 
 /* ln of the branch at s but for its series, and the series. */
