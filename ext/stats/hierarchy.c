@@ -296,8 +296,9 @@ static ev_status add_line_panel(ev_hierarchy *h, ev_hierarchy_panel panel) {
 
 /* Sixteen nodes on 5.7 sd of a normal leave 1e-14, and on 3.5 of r no more.  What is
 ** asked of the lines bends more than their masses: 2.5 leave 1e-10 of a CDF, where 3.5
-** left 2e-9. */
+** left 2e-9.  4.5 and 7 sd leave 1e-9 of a mean's. */
 static double panel_width(const joint *p, summit top) {
+  if (p->mesh == EV_MESH_MEANS) return fmin(4.5, 7 * top.sd);
   return fmin(p->mesh == EV_MESH_CDF ? 2.5 : 3.5, 5.7 * top.sd);
 }
 

@@ -110,7 +110,7 @@ typedef struct macro {
 
 /* M at a point is nearly normal, or gamma, from this d on; and a line may take as many panels. */
 static const double NARROW_FROM = 100;
-static const double NARROW_PANELS = 60;
+static const double NARROW_PANELS = 43;
 
 static axis_panel *panel_at(macro *m, size_t i) {
   if (i < m->panel_count) return m->panels[i];
@@ -177,8 +177,15 @@ EV_INLINE void multiply_waves(waves *x, const waves *y) {
 /* The exponential of a cumulants' series. */
 EV_WIDE static void waves_of_cumulants(const double *u, const double *tau, double total, waves *w) {
   double re[EV_NODES] = {0}, im[EV_NODES] = {0}, z[EV_NODES];
-  for (int q = 0; q < EV_NODES; q++) z[q] = tau[q] / total;
-  for (int j = EV_WAVE_CUMULANTS - 1; j >= 0; j--) {
+  int terms = EV_WAVE_CUMULANTS;
+  while (terms > 0 && u[terms - 1] == 0) terms--;
+  for (int q = 0; q < EV_NODES; q++) {
+    z[q] = tau[q] / total;
+    w->re[q] = 1;
+    w->im[q] = 0;
+  }
+  if (terms == 0) return;
+  for (int j = terms - 1; j >= 0; j--) {
     double c = u[j] / (j + 1);
     for (int q = 0; q < EV_NODES; q++) {
       double last = re[q] + c;
@@ -302,8 +309,8 @@ typedef struct task_branches {
   ev_wave_branch low, high;
 } task_branches;
 
-/* Where points may leave the axis first, as a z: then the terms of a series leave 1e-13. */
-static const double RAY_FROM = 32;
+/* Where points may leave the axis first, as a z: then the terms of a series leave 1e-10. */
+static const double RAY_FROM = 24;
 
 /* As many shapes may grow by a factor of 64. */
 static const double RAY_SHAPES = 12;
@@ -841,7 +848,7 @@ static void find_range(macro *m, const ev_hierarchy *h) {
   }
   m->lo = fmax(0, m->lo);
   m->hi = fmin(1, m->hi);
-  m->step = 18 / (m->hi - m->lo);
+  m->step = 25 / (m->hi - m->lo);
   m->most_panels = (size_t)fmax(MOST_PANELS, 4 * ceil(RAY_FROM * m->total / m->step));
 }
 

@@ -19,8 +19,8 @@
 
 #include <gsl/gsl_sf_gamma.h>
 
-/* What a series may leave out. */
-static const double WAVE_PRECISION = 1e-13;
+/* What a series may leave out; a branch is wanted where phi is small. */
+static const double WAVE_PRECISION = 1e-13, BRANCH_PRECISION = 1e-10;
 
 double ev_wave_cumulants(double a, double b, double goal, double *u) {
   double c = a + b, within = HUGE_VAL, power = goal;
@@ -100,7 +100,7 @@ static bool set_terms(ev_wave_branch *branch, double other, double shift, double
     rising *= branch->shape + k - 1;
     branch->terms[k] = h * rising;
     power /= least;
-    small = fabs(branch->terms[k]) * power < WAVE_PRECISION ? small + 1 : 0;
+    small = fabs(branch->terms[k]) * power < BRANCH_PRECISION ? small + 1 : 0;
     if (small == 2) branch->count = k;
   }
   return branch->count < EV_WAVE_TERMS;
@@ -130,7 +130,7 @@ int ev_wave_terms_at(const ev_wave_branch *b, double distance) {
   for (int k = 1; k < b->count; k++) {
     power /= distance;
     double now = fabs(b->terms[k]) * power;
-    if (now < WAVE_PRECISION && before < WAVE_PRECISION) return k;
+    if (now < BRANCH_PRECISION && before < BRANCH_PRECISION) return k;
     before = now;
   }
   return b->count;
