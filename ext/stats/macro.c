@@ -34,6 +34,7 @@
 #include <gsl/gsl_sf_gamma.h>
 
 #include "each.h"
+#include "grouped.h"
 #include "hierarchy.h"
 #include "lanes.h"
 #include "marginal.h"
@@ -54,6 +55,14 @@ typedef struct waves {
   double re[EV_NODES], im[EV_NODES];
 } waves;
 
+/* One panel of nodes on a ray, or on the axis. */
+typedef struct ray_panel {
+  waves tau, weight;              /* the weight is over tau */
+  waves z[2];                     /* s of either end's branches: -iz and iz */
+  waves ln[2];                    /* their logarithms */
+  waves powers[2][EV_WAVE_TERMS]; /* s^-k */
+} ray_panel;
+
 /* Nodes along the axis of tau, with what is known of phi there. */
 typedef struct axis_panel {
   double tau[EV_NODES], weight[EV_NODES];
@@ -61,6 +70,7 @@ typedef struct axis_panel {
   double half_re[EV_NODES], half_im[EV_NODES]; /* e^(iz/2) */
   int terms;       /* Chebyshev moments that serve here; 0 where they were not asked for */
   double *weights; /* owned: of the moments, all nodes' of one after another's */
+  ray_panel *ray;  /* owned: for branches; NULL where they were not asked for */
 } axis_panel;
 
 enum {
@@ -68,14 +78,6 @@ enum {
   RAY_LEVELS = 12,
   RAY_WINDOW = 16 /* tasks that may be at the other end than most of their posterior */
 };
-
-/* One panel of nodes on a ray. */
-typedef struct ray_panel {
-  waves tau, weight;              /* the weight is over tau */
-  waves z[2];                     /* s of either end's branches: -iz and iz */
-  waves ln[2];                    /* their logarithms */
-  waves powers[2][EV_WAVE_TERMS]; /* s^-k */
-} ray_panel;
 
 /* Nodes on the two rays from one place on the axis: below it for m above a corner, and
 ** above it for m below. */
@@ -93,7 +95,7 @@ typedef struct narrow_point {
 } narrow_point;
 
 typedef struct macro {
-  const ev_cluster *tasks; /* sorted and merged */
+  const ev_cluster *tasks; /* sorted, merged and grouped */
   size_t count;
   double total;        /* of tasks */
   double lo, hi;       /* between which M is */
@@ -148,23 +150,11 @@ static bool fill_moment_weights(const macro *m, axis_panel *p) {
 }
 
 /*
-** One point of the posterior
+** Branches at the nodes of a panel
 */
-/* A task, or tasks that are alike, at a point. */
-typedef struct task_wave {
-  double a, b, within;
-  double *moments; /* owned */
-  int known, room; /* of moments */
-  double u[EV_WAVE_CUMULANTS];
-} task_wave;
 
-typedef struct point_wave {
-  double weight;
-  task_wave *tasks;
-  double u[EV_WAVE_CUMULANTS]; /* of the tasks whose series converges up to `within` */
-  double within;
-  bool gone;
-} point_wave;
+/* Where points may leave the axis first, as a z: then the terms of a series leave 1e-10. */
+static const double RAY_FROM = 24;
 
 EV_INLINE void multiply_waves(waves *x, const waves *y) {
   for (int q = 0; q < EV_NODES; q++) {
@@ -174,149 +164,12 @@ EV_INLINE void multiply_waves(waves *x, const waves *y) {
   }
 }
 
-/* The exponential of a cumulants' series. */
-EV_WIDE static void waves_of_cumulants(const double *u, const double *tau, double total, waves *w) {
-  double re[EV_NODES] = {0}, im[EV_NODES] = {0}, z[EV_NODES];
-  int terms = EV_WAVE_CUMULANTS;
-  while (terms > 0 && u[terms - 1] == 0) terms--;
+EV_INLINE void add_wave_product(waves *sum, const waves *x, const waves *y) {
   for (int q = 0; q < EV_NODES; q++) {
-    z[q] = tau[q] / total;
-    w->re[q] = 1;
-    w->im[q] = 0;
-  }
-  if (terms == 0) return;
-  for (int j = terms - 1; j >= 0; j--) {
-    double c = u[j] / (j + 1);
-    for (int q = 0; q < EV_NODES; q++) {
-      double last = re[q] + c;
-      re[q] = -z[q] * im[q];
-      im[q] = z[q] * last;
-    }
-  }
-  for (int q = 0; q < EV_NODES; q++) {
-    double size = exp(re[q]);
-    w->re[q] = size * cos(im[q]);
-    w->im[q] = size * sin(im[q]);
+    sum->re[q] += x->re[q] * y->re[q] - x->im[q] * y->im[q];
+    sum->im[q] += x->re[q] * y->im[q] + x->im[q] * y->re[q];
   }
 }
-
-/* Makes sure that a task's moments are known up to a term. */
-static bool extend_moments(task_wave *t, int terms) {
-  if (terms > t->room) {
-    int room = 2 * terms;
-    double *moved = realloc(t->moments, (size_t)room * sizeof *moved);
-    if (!moved) return false;
-    t->moments = moved;
-    t->room = room;
-  }
-  ev_wave_moments(t->a, t->b, t->known, terms, t->moments);
-  t->known = terms > t->known ? terms : t->known;
-  return true;
-}
-
-EV_WIDE static void waves_of_moments(const axis_panel *p, const double *moments, waves *w) {
-  double re[EV_NODES] = {0}, im[EV_NODES] = {0};
-  for (int k = 0; k < p->terms; k++) {
-    double *sum = k % 2 ? im : re;
-    for (int q = 0; q < EV_NODES; q++) sum[q] += moments[k] * p->weights[k * EV_NODES + q];
-  }
-  for (int q = 0; q < EV_NODES; q++) {
-    w->re[q] = re[q] * p->half_re[q] - im[q] * p->half_im[q];
-    w->im[q] = re[q] * p->half_im[q] + im[q] * p->half_re[q];
-  }
-}
-
-static double complex whole_of_branches(const ev_wave_branch *low, const ev_wave_branch *high,
-                                        double z) {
-  double complex sum = 0, series, ln;
-  if (!low->absent) {
-    ln = ev_wave_ln_branch(low, -_Complex_I * z, &series);
-    sum += cexp(ln) * series;
-  }
-  if (!high->absent) {
-    ln = ev_wave_ln_branch(high, _Complex_I * z, &series);
-    sum += cexp(_Complex_I * z + ln) * series;
-  }
-  return sum;
-}
-
-static bool waves_of_branches(const axis_panel *p, double a, double b, double total, waves *w) {
-  ev_wave_branch low, high;
-  if (!ev_wave_branches_make(a, b, p->tau[0] / total, &low, &high)) return false;
-  for (int q = 0; q < EV_NODES; q++) {
-    double complex sum = whole_of_branches(&low, &high, p->tau[q] / total);
-    w->re[q] = creal(sum);
-    w->im[q] = cimag(sum);
-  }
-  return true;
-}
-
-static ev_status waves_of_task(const macro *m, axis_panel *p, task_wave *t, waves *w) {
-  if (p->terms == 0 && !fill_moment_weights(m, p)) return EV_NO_MEMORY;
-  if (!p->weights) return waves_of_branches(p, t->a, t->b, m->total, w) ? EV_OK : EV_NOT_CONVERGED;
-  if (!extend_moments(t, p->terms)) return EV_NO_MEMORY;
-  waves_of_moments(p, t->moments, w);
-  return EV_OK;
-}
-
-/* x times y to a whole power. */
-EV_WIDE static void multiply_power(waves *x, waves y, double times) {
-  for (; times >= 1; times = floor(times / 2)) {
-    if (fmod(times, 2) == 1) multiply_waves(x, &y);
-    waves square = y;
-    if (times >= 2) multiply_waves(&y, &square);
-  }
-}
-
-static void sum_cumulants(const macro *m, point_wave *p, double z) {
-  memset(p->u, 0, sizeof p->u);
-  p->within = HUGE_VAL;
-  for (size_t t = 0; t < m->count; t++) {
-    task_wave *task = &p->tasks[t];
-    if (task->within < z && task->u[EV_WAVE_CUMULANTS - 1] == 0)
-      task->within = ev_wave_cumulants(task->a, task->b, 4 * z, task->u);
-    if (task->within < z) continue;
-    p->within = fmin(p->within, task->within);
-    for (int j = 0; j < EV_WAVE_CUMULANTS; j++) p->u[j] += m->tasks[t].times * task->u[j];
-  }
-}
-
-/* Adds a point's phi on a panel; it has gone where nothing is left of it. */
-static ev_status add_point(const macro *m, axis_panel *panel, point_wave *p, waves *sum) {
-  waves product, one;
-  double z = panel->tau[EV_NODES - 1] / m->total, most = 0;
-  if (p->within < z) sum_cumulants(m, p, z);
-  waves_of_cumulants(p->u, panel->tau, m->total, &product);
-  for (size_t t = 0; t < m->count; t++) {
-    if (p->tasks[t].within >= z) continue;
-    ev_status status = waves_of_task(m, panel, &p->tasks[t], &one);
-    if (status != EV_OK) return status;
-    multiply_power(&product, one, m->tasks[t].times);
-  }
-  for (int q = 0; q < EV_NODES; q++) {
-    most = fmax(most, fmax(fabs(product.re[q]), fabs(product.im[q])));
-    sum->re[q] += p->weight * product.re[q];
-    sum->im[q] += p->weight * product.im[q];
-  }
-  p->gone = most * p->weight < MACRO_NEGLIGIBLE;
-  return EV_OK;
-}
-
-/*
-** Rays
-*/
-typedef struct task_branches {
-  ev_wave_branch low, high;
-} task_branches;
-
-/* Where points may leave the axis first, as a z: then the terms of a series leave 1e-10. */
-static const double RAY_FROM = 24;
-
-/* As many shapes may grow by a factor of 64. */
-static const double RAY_SHAPES = 12;
-
-/* Corners are closer than this to m only where M nearly jumps there. */
-static const double RAY_NEAREST = 1e-8;
 
 /* A node y along the ray, its weight with it. */
 static void set_ray_node(const macro *m, ray_panel *p, int q, double complex tau,
@@ -336,35 +189,6 @@ static void set_ray_node(const macro *m, ray_panel *p, int q, double complex tau
       p->powers[end][k].im[q] = cimag(power);
     }
   }
-}
-
-/* The first panel is short beside the way to the origin, and resolves the fall-off by the
-** corner that is farthest; the others lengthen by e^2.4. */
-static void set_rays(const macro *m, ray_level *l) {
-  double first = fmin(l->tau, 24), width = log(60 / RAY_NEAREST / first) / (RAY_PANELS - 1);
-  const double complex turn = M_SQRT1_2 * (1 - _Complex_I);
-  for (int panel = 0; panel < RAY_PANELS; panel++)
-    for (int q = 0; q < EV_NODES; q++) {
-      double x = (1 + ev_node(q)) / 2, y = first * x, dy = first * ev_weight(q) / 2;
-      if (panel > 0) {
-        y = first * exp(width * (panel - 1 + x));
-        dy = y * width * ev_weight(q) / 2;
-      }
-      set_ray_node(m, &l->panels[0][panel], q, l->tau + y * turn, dy * turn);
-      set_ray_node(m, &l->panels[1][panel], q, l->tau + y * conj(turn), dy * conj(turn));
-    }
-}
-
-static ray_level *level_at(macro *m, int i) {
-  if (m->levels[i]) return m->levels[i];
-  ray_level *l = calloc(1, sizeof *l);
-  if (!l) return NULL;
-  m->levels[i] = l;
-  l->panel = (size_t)ceil(ldexp(RAY_FROM, i) * m->total / m->step);
-  if (i > 0 && l->panel <= m->levels[i - 1]->panel) l->panel = m->levels[i - 1]->panel + 1;
-  l->tau = (double)l->panel * m->step;
-  set_rays(m, l);
-  return l;
 }
 
 EV_INLINE void exponentiate(waves *w) {
@@ -432,21 +256,271 @@ static void waves_of_branch(const ev_wave_branch *b, const ray_panel *p, int end
   waves_of_shifted_branch(b, &p->z[end], ln, series);
 }
 
+/* Adds ln of a power of a branch, its series being so near 1 that it has one logarithm, or the
+** power whole. */
+EV_WIDE static void add_ln_power(waves *sum, const waves *ln, const waves *series, double times) {
+  for (int i = 0; i < EV_NODES; i += EV_LANES) {
+    ev_lanes x, y, size, angle;
+    memcpy(&x, series->re + i, sizeof x);
+    memcpy(&y, series->im + i, sizeof y);
+    size = x * x + y * y;
+    ev_angle(&x, &y, &angle);
+    ev_log(&size, 1);
+    for (int j = 0; j < EV_LANES; j++) {
+      sum->re[i + j] += times * (ln->re[i + j] + size[j] / 2);
+      sum->im[i + j] += times * (ln->im[i + j] + angle[j]);
+    }
+  }
+}
+
+/*
+** One point of the posterior
+*/
+typedef struct task_branches {
+  ev_wave_branch low, high;
+} task_branches;
+
+/* A task, or tasks that are alike, at a point. */
+typedef struct task_wave {
+  double a, b, within;
+  double *moments;         /* owned */
+  int known, room;         /* of moments */
+  task_branches *branches; /* owned, and NULL until they serve */
+  double tried;            /* the z that they were last tried from */
+  double u[EV_WAVE_CUMULANTS];
+} task_wave;
+
+typedef struct point_wave {
+  double weight;
+  task_wave *tasks;
+  double u[EV_WAVE_CUMULANTS]; /* of the tasks whose series converges up to `within` */
+  double within;
+  bool gone;
+} point_wave;
+
+/* The exponential of a cumulants' series. */
+EV_WIDE static void waves_of_cumulants(const double *u, const double *tau, double total, waves *w) {
+  double re[EV_NODES] = {0}, im[EV_NODES] = {0}, z[EV_NODES];
+  int terms = EV_WAVE_CUMULANTS;
+  while (terms > 0 && u[terms - 1] == 0) terms--;
+  for (int q = 0; q < EV_NODES; q++) {
+    z[q] = tau[q] / total;
+    w->re[q] = 1;
+    w->im[q] = 0;
+  }
+  if (terms == 0) return;
+  for (int j = terms - 1; j >= 0; j--) {
+    double c = u[j] / (j + 1);
+    for (int q = 0; q < EV_NODES; q++) {
+      double last = re[q] + c;
+      re[q] = -z[q] * im[q];
+      im[q] = z[q] * last;
+    }
+  }
+  for (int q = 0; q < EV_NODES; q++) {
+    double size = exp(re[q]);
+    w->re[q] = size * cos(im[q]);
+    w->im[q] = size * sin(im[q]);
+  }
+}
+
+/* Makes sure that a task's moments are known up to a term. */
+static bool extend_moments(task_wave *t, int terms) {
+  if (terms > t->room) {
+    int room = 2 * terms;
+    double *moved = realloc(t->moments, (size_t)room * sizeof *moved);
+    if (!moved) return false;
+    t->moments = moved;
+    t->room = room;
+  }
+  ev_wave_moments(t->a, t->b, t->known, terms, t->moments);
+  t->known = terms > t->known ? terms : t->known;
+  return true;
+}
+
+EV_WIDE static void waves_of_moments(const axis_panel *p, const double *moments, waves *w) {
+  double re[EV_NODES] = {0}, im[EV_NODES] = {0};
+  for (int k = 0; k < p->terms; k++) {
+    double *sum = k % 2 ? im : re;
+    for (int q = 0; q < EV_NODES; q++) sum[q] += moments[k] * p->weights[k * EV_NODES + q];
+  }
+  for (int q = 0; q < EV_NODES; q++) {
+    w->re[q] = re[q] * p->half_re[q] - im[q] * p->half_im[q];
+    w->im[q] = re[q] * p->half_im[q] + im[q] * p->half_re[q];
+  }
+}
+
+/*
+** Branches along the axis
+*/
+
+/* A panel's nodes as those of a ray. */
+static bool fill_axis_ray(const macro *m, axis_panel *p) {
+  p->ray = malloc(sizeof *p->ray);
+  if (!p->ray) return false;
+  for (int q = 0; q < EV_NODES; q++) set_ray_node(m, p->ray, q, p->tau[q], p->weight[q]);
+  return true;
+}
+
+/* Sets a task's branches where they serve from z on; they are tried again at twice the z. */
+static bool try_branches(task_wave *t, double z, double least) {
+  task_branches b;
+  if (t->branches || z < least || z < 2 * t->tried) return true;
+  t->tried = z;
+  if (!ev_wave_branches_make(t->a, t->b, z, &b.low, &b.high)) return true;
+  t->branches = malloc(sizeof b);
+  if (t->branches) *t->branches = b;
+  return t->branches != NULL;
+}
+
+static void waves_of_branches(const axis_panel *p, const task_branches *b, waves *w) {
+  waves ln, series;
+  *w = (waves){{0}, {0}};
+  for (int end = 0; end < 2; end++) {
+    const ev_wave_branch *branch = end ? &b->high : &b->low;
+    if (branch->absent) continue;
+    waves_of_branch(branch, p->ray, end, &ln, &series);
+    for (int q = 0; q < EV_NODES && end; q++) ln.im[q] += p->ray->z[end].im[q];
+    exponentiate(&ln);
+    add_wave_product(w, &ln, &series);
+  }
+}
+
+static ev_status waves_of_task(const macro *m, axis_panel *p, task_wave *t, waves *w) {
+  if (!try_branches(t, p->tau[0] / m->total, RAY_FROM)) return EV_NO_MEMORY;
+  if (t->branches) {
+    if (!p->ray && !fill_axis_ray(m, p)) return EV_NO_MEMORY;
+    waves_of_branches(p, t->branches, w);
+    return EV_OK;
+  }
+  if (p->terms == 0 && !fill_moment_weights(m, p)) return EV_NO_MEMORY;
+  if (!p->weights) return EV_NOT_CONVERGED;
+  if (!extend_moments(t, p->terms)) return EV_NO_MEMORY;
+  waves_of_moments(p, t->moments, w);
+  return EV_OK;
+}
+
+/* Adds ln of a power, which is not whole, of the phi of tasks that have only one end. */
+static ev_status add_group(const macro *m, axis_panel *p, task_wave *t, double times, waves *sum) {
+  waves ln, series;
+  if (!t->branches && t->tried == 0 && !try_branches(t, p->tau[0] / m->total, 0))
+    return EV_NO_MEMORY;
+  if (!t->branches || t->branches->low.absent == t->branches->high.absent) return EV_NOT_CONVERGED;
+  if (!p->ray && !fill_axis_ray(m, p)) return EV_NO_MEMORY;
+  int end = t->branches->low.absent;
+  waves_of_branch(end ? &t->branches->high : &t->branches->low, p->ray, end, &ln, &series);
+  for (int q = 0; q < EV_NODES && end; q++) ln.im[q] += p->ray->z[end].im[q];
+  add_ln_power(sum, &ln, &series, times);
+  return EV_OK;
+}
+
+/* x times y to a whole power. */
+EV_WIDE static void multiply_power(waves *x, waves y, double times) {
+  for (; times >= 1; times = floor(times / 2)) {
+    if (fmod(times, 2) == 1) multiply_waves(x, &y);
+    waves square = y;
+    if (times >= 2) multiply_waves(&y, &square);
+  }
+}
+
+static void sum_cumulants(const macro *m, point_wave *p, double z) {
+  memset(p->u, 0, sizeof p->u);
+  p->within = HUGE_VAL;
+  for (size_t t = 0; t < m->count; t++) {
+    task_wave *task = &p->tasks[t];
+    if (task->within < z && task->u[EV_WAVE_CUMULANTS - 1] == 0)
+      task->within = ev_wave_cumulants(task->a, task->b, 4 * z, task->u);
+    if (task->within < z) continue;
+    p->within = fmin(p->within, task->within);
+    for (int j = 0; j < EV_WAVE_CUMULANTS; j++) p->u[j] += m->tasks[t].times * task->u[j];
+  }
+}
+
+/* Multiplies by the phi of the tasks whose cumulants' series does not converge up to z. */
+static ev_status multiply_tasks(const macro *m, axis_panel *panel, const point_wave *p, double z,
+                                waves *product) {
+  waves one, ln = {{0}, {0}};
+  bool groups = false;
+  for (size_t t = 0; t < m->count; t++) {
+    double times = m->tasks[t].times;
+    bool whole = times == floor(times);
+    if (p->tasks[t].within >= z) continue;
+    ev_status status = whole ? waves_of_task(m, panel, &p->tasks[t], &one)
+                             : add_group(m, panel, &p->tasks[t], times, &ln);
+    if (status != EV_OK) return status;
+    if (whole) multiply_power(product, one, times);
+    groups = groups || !whole;
+  }
+  if (groups) {
+    exponentiate(&ln);
+    multiply_waves(product, &ln);
+  }
+  return EV_OK;
+}
+
+/* Adds a point's phi on a panel; it has gone where nothing is left of it. */
+static ev_status add_point(const macro *m, axis_panel *panel, point_wave *p, waves *sum) {
+  waves product;
+  double z = panel->tau[EV_NODES - 1] / m->total, most = 0;
+  if (p->within < z) sum_cumulants(m, p, z);
+  waves_of_cumulants(p->u, panel->tau, m->total, &product);
+  ev_status status = multiply_tasks(m, panel, p, z, &product);
+  if (status != EV_OK) return status;
+  for (int q = 0; q < EV_NODES; q++) {
+    most = fmax(most, fmax(fabs(product.re[q]), fabs(product.im[q])));
+    sum->re[q] += p->weight * product.re[q];
+    sum->im[q] += p->weight * product.im[q];
+  }
+  p->gone = most * p->weight < MACRO_NEGLIGIBLE;
+  return EV_OK;
+}
+
+/*
+** Rays
+*/
+/* As many shapes may grow by a factor of 64. */
+static const double RAY_SHAPES = 12;
+
+/* Corners are closer than this to m only where M nearly jumps there. */
+static const double RAY_NEAREST = 1e-8;
+
+/* The first panel is short beside the way to the origin, and resolves the fall-off by the
+** corner that is farthest; the others lengthen by e^2.4. */
+static void set_rays(const macro *m, ray_level *l) {
+  double first = fmin(l->tau, 24), width = log(60 / RAY_NEAREST / first) / (RAY_PANELS - 1);
+  const double complex turn = M_SQRT1_2 * (1 - _Complex_I);
+  for (int panel = 0; panel < RAY_PANELS; panel++)
+    for (int q = 0; q < EV_NODES; q++) {
+      double x = (1 + ev_node(q)) / 2, y = first * x, dy = first * ev_weight(q) / 2;
+      if (panel > 0) {
+        y = first * exp(width * (panel - 1 + x));
+        dy = y * width * ev_weight(q) / 2;
+      }
+      set_ray_node(m, &l->panels[0][panel], q, l->tau + y * turn, dy * turn);
+      set_ray_node(m, &l->panels[1][panel], q, l->tau + y * conj(turn), dy * conj(turn));
+    }
+}
+
+static ray_level *level_at(macro *m, int i) {
+  if (m->levels[i]) return m->levels[i];
+  ray_level *l = calloc(1, sizeof *l);
+  if (!l) return NULL;
+  m->levels[i] = l;
+  l->panel = (size_t)ceil(ldexp(RAY_FROM, i) * m->total / m->step);
+  if (i > 0 && l->panel <= m->levels[i - 1]->panel) l->panel = m->levels[i - 1]->panel + 1;
+  l->tau = (double)l->panel * m->step;
+  set_rays(m, l);
+  return l;
+}
+
 /* The product over tasks at the nodes of a panel, by how many more of them are at 1 than
 ** those of which that is the end with more of the posterior. */
 typedef struct corner_waves {
   waves at[2 * RAY_WINDOW + 1];
   int first, last; /* of at[] */
-  long base;       /* corner of the middle */
+  double base;     /* corner of the middle */
   waves ln;        /* of a factor of all */
 } corner_waves;
-
-EV_INLINE void add_wave_product(waves *sum, const waves *x, const waves *y) {
-  for (int q = 0; q < EV_NODES; q++) {
-    sum->re[q] += x->re[q] * y->re[q] - x->im[q] * y->im[q];
-    sum->im[q] += x->re[q] * y->im[q] + x->im[q] * y->re[q];
-  }
-}
 
 EV_INLINE void scale_waves(waves *x, double factor) {
   for (int q = 0; q < EV_NODES; q++) {
@@ -503,12 +577,8 @@ static void multiply_task(corner_waves *w, const ray_panel *p, const task_branch
   bool both = !b->low.absent && !b->high.absent;
   if (both || !at) waves_of_branch(&b->low, p, 0, &ln[0], &series[0]);
   if (both || at) waves_of_branch(&b->high, p, 1, &ln[1], &series[1]);
-  for (int q = 0; q < EV_NODES; q++) {
-    w->ln.re[q] += times * ln[at].re[q];
-    w->ln.im[q] += times * ln[at].im[q];
-  }
-  for (int i = w->first; i <= w->last; i++) multiply_power(&w->at[i], series[at], times);
-  if (at) w->base += (long)times;
+  add_ln_power(&w->ln, &ln[at], &series[at], times);
+  if (at) w->base += times;
   if (!both) return;
   make_flip(ln, series, at, &flip);
   flip_tasks(w, &flip, times, at ? -1 : 1);
@@ -539,7 +609,7 @@ static bool add_corners(macro *m, ray_level *l, int ray, int panel, const task_b
   }
   exponentiate(&w.ln);
   for (int i = w.first; i <= w.last; i++) {
-    long corner = w.base + i - RAY_WINDOW;
+    long corner = lround(w.base) + i - RAY_WINDOW;
     if (corner < 0 || corner > (long)m->total) continue;
     multiply_waves(&w.at[i], &w.ln);
     waves *sum = corner_sums(m, l, (size_t)corner);
@@ -673,7 +743,7 @@ static void add_narrow_line(macro *m, const ev_hierarchy *h, const ev_hierarchy_
 /* The most panels there are for points that neither fall off nor part into branches: beside
 ** a task that is mixed and very large, and no other of the kind.  The last half of them fade
 ** out, which changes P(M <= m) only within some 30/tau of a corner. */
-enum { MOST_PANELS = 384 };
+enum { MOST_PANELS = 276 };
 
 static double window_at(const macro *m, double tau) {
   double share = tau / (m->step * (double)m->most_panels);
@@ -748,7 +818,10 @@ static void add_line(macro *m, const ev_hierarchy *h, const ev_hierarchy_line *l
     count++;
   }
   if (count > 0) march_line(m, points, count);
-  for (size_t i = 0; i < count * m->count; i++) free(tasks[i].moments);
+  for (size_t i = 0; i < count * m->count; i++) {
+    free(tasks[i].moments);
+    free(tasks[i].branches);
+  }
   free(points);
   free(tasks);
 }
@@ -855,6 +928,7 @@ static void find_range(macro *m, const ev_hierarchy *h) {
 static void free_macro(macro *m) {
   for (size_t i = 0; i < m->panel_count; i++) {
     free(m->panels[i]->weights);
+    free(m->panels[i]->ray);
     free(m->panels[i]);
   }
   for (int i = 0; i < RAY_LEVELS && m->levels[i]; i++) {
@@ -886,22 +960,46 @@ static size_t merge_tasks(ev_cluster *tasks, size_t count) {
   return merged;
 }
 
-static ev_status mean_of_tasks(macro *m, const ev_options *options, ev_host host, ev_interval *ci) {
-  ev_hierarchy h;
-  m->status = ev_hierarchy_mesh(m->tasks, m->count, options, host, EV_MESH_MEANS, &h);
-  if (m->status == EV_OK) find_range(m, &h);
-  for (size_t i = 0; i < h.line_count && m->status == EV_OK; i++) {
+static ev_status mean_of_tasks(macro *m, const ev_hierarchy *h, const ev_options *options,
+                               ev_host host, ev_interval *ci) {
+  find_range(m, h);
+  for (size_t i = 0; i < h->line_count && m->status == EV_OK; i++) {
     if (host.interrupted && host.interrupted(host.context)) m->status = EV_INTERRUPTED;
-    if (line_is_narrow(m, &h, &h.lines[i]))
-      add_narrow_line(m, &h, &h.lines[i]);
+    if (line_is_narrow(m, h, &h->lines[i]))
+      add_narrow_line(m, h, &h->lines[i]);
     else
-      add_line(m, &h, &h.lines[i]);
+      add_line(m, h, &h->lines[i]);
   }
-  ev_hierarchy_free(&h);
   if (m->status == EV_OK)
     *ci = (ev_interval){find_bound(m, ev_tail(options), true),
                         find_bound(m, ev_tail(options), false)};
+  free_macro(m);
   return m->status == EV_OK ? ev_interval_status(*ci) : m->status;
+}
+
+/* With tasks grouped, and as they are where that does not do. */
+static ev_status mean_of_merged(ev_cluster *tasks, size_t count, double total,
+                                const ev_options *options, ev_host host, ev_interval *ci) {
+  ev_hierarchy h;
+  ev_cluster *groups = malloc(count * sizeof *groups);
+  ev_status status = ev_hierarchy_mesh(tasks, count, options, host, EV_MESH_MEANS, &h);
+  size_t fewer = count;
+  if (!groups) status = EV_NO_MEMORY;
+  if (status == EV_OK) {
+    memcpy(groups, tasks, count * sizeof *groups);
+    status = ev_group_tasks(groups, &fewer);
+  }
+  if (status == EV_OK) {
+    macro m = {.tasks = groups, .count = fewer, .total = total};
+    status = mean_of_tasks(&m, &h, options, host, ci);
+  }
+  if (status == EV_NOT_CONVERGED && fewer < count) {
+    macro m = {.tasks = tasks, .count = count, .total = total};
+    status = mean_of_tasks(&m, &h, options, host, ci);
+  }
+  ev_hierarchy_free(&h);
+  free(groups);
+  return status;
 }
 
 ev_status ev_macro(const ev_cluster *clusters, size_t count, const ev_options *options,
@@ -909,17 +1007,17 @@ ev_status ev_macro(const ev_cluster *clusters, size_t count, const ev_options *o
   ev_cluster *tasks = malloc(count * sizeof *tasks);
   if (!tasks) return EV_NO_MEMORY;
   memcpy(tasks, clusters, count * sizeof *tasks);
-  macro m = {.tasks = tasks, .count = merge_tasks(tasks, count)};
-  for (size_t t = 0; t < m.count; t++) m.total += tasks[t].times;
+  size_t merged = merge_tasks(tasks, count);
+  double total = 0;
+  for (size_t t = 0; t < merged; t++) total += tasks[t].times;
   ev_status status;
-  if (m.total == 1) {
+  if (total == 1) {
     ev_each each;
     status = ev_clustered_each(clusters, 1, options, host, &each);
     if (status == EV_OK) *ci = (ev_interval){each.lo, each.hi};
   } else {
-    status = mean_of_tasks(&m, options, host, ci);
+    status = mean_of_merged(tasks, merged, total, options, host, ci);
   }
-  free_macro(&m);
   free(tasks);
   return status;
 }

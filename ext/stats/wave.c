@@ -135,19 +135,3 @@ int ev_wave_terms_at(const ev_wave_branch *b, double distance) {
   }
   return b->count;
 }
-
-double complex ev_wave_ln_branch(const ev_wave_branch *b, double complex s,
-                                 double complex *series) {
-  double x = creal(s) + b->shift, y = cimag(s), size = 1 / (x * x + y * y);
-  double re = 1, im = 0, sum_re = 1, sum_im = 0;
-  int terms = ev_wave_terms_at(b, sqrt(x * x + y * y));
-  for (int k = 1; k < terms; k++) {
-    double last = re;
-    re = (last * x + im * y) * size;
-    im = (im * x - last * y) * size;
-    sum_re += b->terms[k] * re;
-    sum_im += b->terms[k] * im;
-  }
-  *series = sum_re + sum_im * _Complex_I;
-  return b->ln_scale - b->shape * (log(x * x + y * y) / 2 + atan2(y, x) * _Complex_I);
-}

@@ -48,8 +48,4 @@ bool ev_wave_branches_make(double a, double b, double from, ev_wave_branch *low,
 /* How many terms of the series do at |Z|. */
 int ev_wave_terms_at(const ev_wave_branch *branch, double distance);
 
-/* ln of the branch at s but for its series, and the series. */
-double complex ev_wave_ln_branch(const ev_wave_branch *branch, double complex s,
-                                 double complex *series);
-
 #endif
