@@ -51,7 +51,7 @@ static void set_recurrence(const ev_cluster *tasks, size_t count, double middle,
 
 static ev_status make_group(const ev_cluster *tasks, size_t count, double middle,
                             ev_cluster *group) {
-  double diagonal[GROUP_NODES], off[GROUP_NODES] = {0}, weights[GROUP_NODES], total = 0;
+  double diagonal[GROUP_NODES] = {0}, off[GROUP_NODES] = {0}, weights[GROUP_NODES], total = 0;
   bool right = tasks[0].k > 0;
   for (size_t t = 0; t < count; t++) total += tasks[t].times;
   set_recurrence(tasks, count, middle, diagonal, off);

@@ -40,6 +40,7 @@ struct ev_joint {
   double mixed; /* clusters with both right and wrong answers */
   ev_prior prior;
   ev_mesh mesh;
+  bool coarse; /* for means, whose tails asked for are not small */
   ev_host host;
   double d;            /* of the line looked at */
   double peak, spread; /* its mode and sd, as far as known: where to look on the next */
@@ -49,7 +50,7 @@ struct ev_joint {
 typedef struct ev_joint joint;
 
 static double cut_off(const joint *p) {
-  return p->mesh == EV_MESH_MEANS ? MEANS_CUT_OFF : LINE_CUT_OFF;
+  return p->coarse ? MEANS_CUT_OFF : LINE_CUT_OFF;
 }
 
 /* ln of the posterior density of d and s, in two parts: of d alone, and the rest. */
@@ -216,7 +217,7 @@ static const double STRETCH_FROM = 2.5;
 static double away_from_peak(const joint *p, double x, double *ln_stretch) {
   double reach = STRETCH_FROM * p->spread;
   *ln_stretch = 0;
-  if (p->mesh != EV_MESH_MEANS || p->spread < EV_NARROW_LINE) return x;
+  if (!p->coarse || p->spread < EV_NARROW_LINE) return x;
   *ln_stretch = log(cosh(x / reach));
   return reach * sinh(x / reach);
 }
@@ -298,7 +299,7 @@ static ev_status add_line_panel(ev_hierarchy *h, ev_hierarchy_panel panel) {
 ** asked of the lines bends more than their masses: 2.5 leave 1e-10 of a CDF, where 3.5
 ** left 2e-9.  4.5 and 7 sd leave 1e-9 of a mean's. */
 static double panel_width(const joint *p, summit top) {
-  if (p->mesh == EV_MESH_MEANS) return fmin(4.5, 7 * top.sd);
+  if (p->coarse) return fmin(4.5, 7 * top.sd);
   return fmin(p->mesh == EV_MESH_CDF ? 2.5 : 3.5, 5.7 * top.sd);
 }
 
@@ -427,6 +428,7 @@ ev_status ev_hierarchy_mesh(const ev_cluster *clusters, size_t count, const ev_o
   if (status == EV_OK) {
     p->prior = options->prior;
     p->mesh = mesh;
+    p->coarse = mesh == EV_MESH_MEANS && ev_tail(options) >= EV_SMALL_TAIL;
     p->host = host;
     gather_clusters(p, clusters, count, counts);
     status = add_line_panels(h);

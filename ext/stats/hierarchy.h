@@ -47,6 +47,9 @@ typedef struct ev_hierarchy {
 /* A line of less sd is nearly normal in theta. */
 #define EV_NARROW_LINE 0.2
 
+/* Of a smaller tail a bound wants more digits than 1e-9 of a sum. */
+#define EV_SMALL_TAIL 1e-3
+
 /* How close the points of a line are. */
 typedef enum ev_mesh {
   EV_MESH_SUM,   /* for sums of what is smooth in theta */

@@ -40,9 +40,6 @@
 #include "marginal.h"
 #include "wave.h"
 
-/* Points of less weight are left out, and so is what is less of phi. */
-static const double MACRO_NEGLIGIBLE = 1e-11;
-
 /* How closely a bound is searched for. */
 static const double MACRO_CLOSE = 1e-10;
 
@@ -105,14 +102,15 @@ typedef struct macro {
   ray_level *levels[RAY_LEVELS]; /* owned */
   narrow_point *narrow;          /* owned */
   size_t narrow_count, narrow_room;
-  double wide; /* the weight of the others */
-  double kept; /* that of all which are not left out */
+  double wide;       /* the weight of the others */
+  double kept;       /* that of all which are not left out */
+  double negligible; /* points of less weight are left out, and so is what is less of phi */
   ev_status status;
 } macro;
 
-/* M at a point is nearly normal, or gamma, from this d on; and a line may take as many panels. */
+/* M at a point is nearly normal, or gamma, from this d on; and a line may take as many radians. */
 static const double NARROW_FROM = 100;
-static const double NARROW_PANELS = 43;
+static const double NARROW_RADIANS = 1080;
 
 static axis_panel *panel_at(macro *m, size_t i) {
   if (i < m->panel_count) return m->panels[i];
@@ -153,8 +151,8 @@ static bool fill_moment_weights(const macro *m, axis_panel *p) {
 ** Branches at the nodes of a panel
 */
 
-/* Where points may leave the axis first, as a z: then the terms of a series leave 1e-10. */
-static const double RAY_FROM = 24;
+/* Where points may leave the axis first, as a z: then the terms of a series leave 1e-12. */
+static const double RAY_FROM = 28;
 
 EV_INLINE void multiply_waves(waves *x, const waves *y) {
   for (int q = 0; q < EV_NODES; q++) {
@@ -387,7 +385,7 @@ static void waves_of_branches(const axis_panel *p, const task_branches *b, waves
 }
 
 static ev_status waves_of_task(const macro *m, axis_panel *p, task_wave *t, waves *w) {
-  if (!try_branches(t, p->tau[0] / m->total, RAY_FROM)) return EV_NO_MEMORY;
+  if (!try_branches(t, p->tau[0] / m->total, 4 * RAY_FROM)) return EV_NO_MEMORY;
   if (t->branches) {
     if (!p->ray && !fill_axis_ray(m, p)) return EV_NO_MEMORY;
     waves_of_branches(p, t->branches, w);
@@ -471,7 +469,7 @@ static ev_status add_point(const macro *m, axis_panel *panel, point_wave *p, wav
     sum->re[q] += p->weight * product.re[q];
     sum->im[q] += p->weight * product.im[q];
   }
-  p->gone = most * p->weight < MACRO_NEGLIGIBLE;
+  p->gone = most * p->weight < m->negligible;
   return EV_OK;
 }
 
@@ -488,7 +486,7 @@ static const double RAY_NEAREST = 1e-8;
 ** corner that is farthest; the others lengthen by e^2.4. */
 static void set_rays(const macro *m, ray_level *l) {
   double first = fmin(l->tau, 24), width = log(60 / RAY_NEAREST / first) / (RAY_PANELS - 1);
-  const double complex turn = M_SQRT1_2 * (1 - _Complex_I);
+  const double complex turn = M_SQRT1_2 - M_SQRT1_2 * _Complex_I;
   for (int panel = 0; panel < RAY_PANELS; panel++)
     for (int q = 0; q < EV_NODES; q++) {
       double x = (1 + ev_node(q)) / 2, y = first * x, dy = first * ev_weight(q) / 2;
@@ -624,7 +622,7 @@ static bool add_corners(macro *m, ray_level *l, int ray, int panel, const task_b
     }
     most = fmax(most, largest(&w.at[i]));
   }
-  return most > MACRO_NEGLIGIBLE;
+  return most > m->negligible;
 }
 
 static void add_rays_of_point(macro *m, ray_level *l, const task_branches *branches,
@@ -714,7 +712,7 @@ static bool line_is_narrow(const macro *m, const ev_hierarchy *h, const ev_hiera
     weight += h->points[i].weight;
   }
   return line->d > NARROW_FROM && line->sd > EV_NARROW_LINE &&
-         8 * weight / sd > NARROW_PANELS * m->step;
+         8 * weight / sd * (m->hi - m->lo) > NARROW_RADIANS;
 }
 
 static bool add_narrow(macro *m, const ev_hierarchy_point *p) {
@@ -732,7 +730,7 @@ static bool add_narrow(macro *m, const ev_hierarchy_point *p) {
 
 static void add_narrow_line(macro *m, const ev_hierarchy *h, const ev_hierarchy_line *line) {
   for (size_t i = line->first; i < line->first + line->count; i++)
-    if (h->points[i].weight >= MACRO_NEGLIGIBLE && !add_narrow(m, &h->points[i]))
+    if (h->points[i].weight >= m->negligible && !add_narrow(m, &h->points[i]))
       m->status = EV_NO_MEMORY;
 }
 
@@ -763,10 +761,10 @@ static void start_point(const macro *m, const ev_hierarchy_point *h, task_wave *
 }
 
 /* The first node of three from which on there is nothing left of a sum, or EV_NODES. */
-static int first_negligible(const waves *sum) {
+static int first_negligible(const waves *sum, double negligible) {
   int run = 0;
   for (int q = 0; q < EV_NODES; q++) {
-    bool small = fabs(sum->re[q]) + fabs(sum->im[q]) < MACRO_NEGLIGIBLE;
+    bool small = fabs(sum->re[q]) + fabs(sum->im[q]) < negligible;
     run = small ? run + 1 : 0;
     if (run == 3) return q - 2;
   }
@@ -781,7 +779,7 @@ static bool add_points(macro *m, size_t i, point_wave *points, size_t count) {
   if (!panel) m->status = EV_NO_MEMORY;
   for (size_t j = 0; j < count && m->status == EV_OK; j++)
     if (!points[j].gone) m->status = add_point(m, panel, &points[j], &sum);
-  int end = first_negligible(&sum);
+  int end = first_negligible(&sum, m->negligible);
   for (int q = 0; q < end && m->status == EV_OK; q++) {
     double part = window_at(m, panel->tau[q]);
     panel->sum_re[q] += part * sum.re[q];
@@ -811,7 +809,7 @@ static void add_line(macro *m, const ev_hierarchy *h, const ev_hierarchy_line *l
   if (!points || !tasks) m->status = EV_NO_MEMORY;
   for (size_t i = 0; i < line->count && m->status == EV_OK; i++) {
     const ev_hierarchy_point *p = &h->points[line->first + i];
-    if (p->weight < MACRO_NEGLIGIBLE) continue;
+    if (p->weight < m->negligible) continue;
     start_point(m, p, tasks + count * m->count, &points[count]);
     m->wide += p->weight;
     m->kept += p->weight;
@@ -898,15 +896,15 @@ static double find_bound(const macro *m, double tail, bool lower) {
 
 /* Between which bounds all but e^-30 of M is at every point, by Bernstein's inequality for
 ** sums of Betas (Skorski, Modern Stochastics 10 (2023) 211), whose scale is at most
-** 2/(c+2). */
-static void find_range(macro *m, const ev_hierarchy *h) {
+** 2/(c+2).  A panel of the axis takes so many radians of them. */
+static void find_range(macro *m, const ev_hierarchy *h, double radians) {
   const double drop = 30;
   m->lo = 1;
   m->hi = 0;
   for (size_t i = 0; i < h->count; i++) {
     const ev_hierarchy_point *p = &h->points[i];
     double mean = 0, variance = 0, least = HUGE_VAL;
-    if (p->weight < MACRO_NEGLIGIBLE) continue;
+    if (p->weight < m->negligible) continue;
     for (size_t t = 0; t < m->count; t++) {
       double c = p->d + m->tasks[t].n, k = m->tasks[t].k;
       double x = (p->d * p->theta + k) / c, y = (p->d * p->other + (m->tasks[t].n - k)) / c;
@@ -921,7 +919,7 @@ static void find_range(macro *m, const ev_hierarchy *h) {
   }
   m->lo = fmax(0, m->lo);
   m->hi = fmin(1, m->hi);
-  m->step = 25 / (m->hi - m->lo);
+  m->step = radians / (m->hi - m->lo);
   m->most_panels = (size_t)fmax(MOST_PANELS, 4 * ceil(RAY_FROM * m->total / m->step));
 }
 
@@ -962,7 +960,9 @@ static size_t merge_tasks(ev_cluster *tasks, size_t count) {
 
 static ev_status mean_of_tasks(macro *m, const ev_hierarchy *h, const ev_options *options,
                                ev_host host, ev_interval *ci) {
-  find_range(m, h);
+  bool small = ev_tail(options) < EV_SMALL_TAIL;
+  m->negligible = small ? 1e-14 : 1e-11;
+  find_range(m, h, small ? 18 : 25);
   for (size_t i = 0; i < h->line_count && m->status == EV_OK; i++) {
     if (host.interrupted && host.interrupted(host.context)) m->status = EV_INTERRUPTED;
     if (line_is_narrow(m, h, &h->lines[i]))

@@ -20,7 +20,7 @@
 #include <gsl/gsl_sf_gamma.h>
 
 /* What a series may leave out; a branch is wanted where phi is small. */
-static const double WAVE_PRECISION = 1e-13, BRANCH_PRECISION = 1e-10;
+static const double WAVE_PRECISION = 1e-13, BRANCH_PRECISION = 1e-12;
 
 double ev_wave_cumulants(double a, double b, double goal, double *u) {
   double c = a + b, within = HUGE_VAL, power = goal;
