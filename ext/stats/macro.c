@@ -31,6 +31,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gsl/gsl_math.h>
 #include <gsl/gsl_sf_gamma.h>
 
 #include "each.h"
@@ -169,6 +170,12 @@ EV_INLINE void add_wave_product(waves *sum, const waves *x, const waves *y) {
   }
 }
 
+/* By log and atan2, whose digits are the same wherever the library brings its own. */
+static double complex ln_of(double complex s) {
+  double re = creal(s), im = cimag(s);
+  return log(re * re + im * im) / 2 + atan2(im, re) * _Complex_I;
+}
+
 /* A node y along the ray, its weight with it. */
 static void set_ray_node(const macro *m, ray_panel *p, int q, double complex tau,
                          double complex weight) {
@@ -177,7 +184,7 @@ static void set_ray_node(const macro *m, ray_panel *p, int q, double complex tau
   p->weight.re[q] = creal(weight / tau);
   p->weight.im[q] = cimag(weight / tau);
   for (int end = 0; end < 2; end++) {
-    double complex s = (end ? _Complex_I : -_Complex_I) * tau / m->total, ln = clog(s), power = 1;
+    double complex s = (end ? _Complex_I : -_Complex_I) * tau / m->total, ln = ln_of(s), power = 1;
     p->z[end].re[q] = creal(s);
     p->z[end].im[q] = cimag(s);
     p->ln[end].re[q] = creal(ln);

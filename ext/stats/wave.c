@@ -17,6 +17,7 @@
 
 #include <math.h>
 
+#include <gsl/gsl_math.h>
 #include <gsl/gsl_sf_gamma.h>
 
 /* What a series may leave out; a branch is wanted where phi is small. */
