@@ -1,6 +1,8 @@
 -- The leaderboard and the comparison from counts that a warehouse made with the
--- other files here: the columns, and to the digit the values, of leaderboard.sql
--- and compare.sql over the rows.  In a database of its own:
+-- other files here: of the columns that ../views.sql has over the rows those that
+-- counts can give, to the digit.  Where questions were asked again compare takes
+-- each model's first known answer, as pairs.sql counts them, and not the mean of
+-- all.  In a database of its own:
 --
 --   sqlite3 counts.db '.load build/evalci' '.read sql/pushdown/finish.sql' \
 --     '.import --csv --skip 1 models.csv model_counts' \
@@ -74,17 +76,19 @@ WITH by_item AS MATERIALIZED ( -- or it would be computed anew for every column 
             UNION ALL
             SELECT k, n, items - 1 FROM again WHERE items > 1
           )
-          SELECT clustered_ci_counts(k, n) FROM again) AS ci
+          SELECT clustered_ci_counts(k, n, 0.95, 'icc') FROM again) AS ci
   FROM model_counts AS m
 ), by_task AS (
-  SELECT model, sum(n > 0) AS tasks, clustered_ci_counts(k, n) AS ci FROM task_counts GROUP BY model
+  SELECT model, sum(n > 0) AS tasks,
+         CASE WHEN sum(n > 0) >= 5 THEN clustered_ci_counts(k, n, 0.95, 'icc') END AS ci
+  FROM task_counts GROUP BY model
 ), counted AS (
   SELECT model, n,
          CASE WHEN n > 0 THEN k END                  AS correct,
          errored,
          1.0 * k / n                                 AS accuracy,
          coalesce(by_item.ci, bayes_ci_counts(k, n)) AS ci,
-         CASE WHEN by_item.ci IS NULL THEN 'bayes' ELSE 'clustered by item' END AS method,
+         CASE WHEN n = 0 THEN NULL WHEN by_item.ci IS NULL THEN 'bayes' ELSE 'clustered by item' END AS method,
          tasks,
          by_task.ci                                  AS task_ci
   FROM model_counts

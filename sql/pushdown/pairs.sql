@@ -1,6 +1,6 @@
 -- The four cells of each pair of models, on the questions that both answered,
 -- for paired_diff_ci_counts and its like.  A question counts once, with each
--- model's first known answer, as in compare.sql.
+-- model's first known answer.
 -- Standard SQL, as models.sql.  Which model of a pair comes first depends on the
 -- warehouse's collation; finish.sql puts them in SQLite's order.
 WITH answers AS (

@@ -3,7 +3,7 @@
 -- only, and no division, whose meaning is not the same everywhere; scores are eighths,
 -- which every engine adds and prints exactly.  The names
 -- are such as to trip a collation, a CSV file or a column of numeric affinity.
-INSERT INTO answers(model, task, item, attempt, correct, score)
+INSERT INTO answers(model, task, item, attempt, correct, score, error)
 WITH d(x) AS (
   VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)
 ), models(m, model) AS (
@@ -20,13 +20,14 @@ WITH d(x) AS (
   FROM models, tasks, items, attempts
   WHERE r = 1 OR i % 10 = 0
 )
-SELECT model, 'task ' || t, q, r,
-       CASE WHEN (q * 13 + m * 7 + r * 5) % 97 = 0 OR (m = 1 AND t = 0) THEN NULL -- errored; all of one task
-            WHEN q * 7919 % 1009 + (q * 104729 + m * 15485863 + r * 32452843) % 1013
-                 < 800 + m * m % 7 * 20 + t * 37 % 301 THEN 1
-            ELSE 0 END,
-       CASE WHEN (q * 17 + m * 5 + r) % 89 > 0 THEN (q * 31 + m * 17 + r * 11) % (7 + m % 3) * 0.125 END
-FROM asked;
+SELECT model, task, q, r, correct, score, CASE WHEN correct IS NULL THEN 'errored' END
+FROM (SELECT model, 'task ' || t AS task, q, r,
+             CASE WHEN (q * 13 + m * 7 + r * 5) % 97 = 0 OR (m = 1 AND t = 0) THEN NULL -- errored; all of one task
+                  WHEN q * 7919 % 1009 + (q * 104729 + m * 15485863 + r * 32452843) % 1013
+                       < 800 + m * m % 7 * 20 + t * 37 % 301 THEN 1
+                  ELSE 0 END AS correct,
+             CASE WHEN (q * 17 + m * 5 + r) % 89 > 0 THEN (q * 31 + m * 17 + r * 11) % (7 + m % 3) * 0.125 END AS score
+      FROM asked) AS answered;
 -- A model of which nothing is known.
 INSERT INTO answers(model, task, item, attempt, correct)
 SELECT 'down', task, item, attempt, NULL FROM answers WHERE model = 'a-small' AND item < 100;

@@ -21,6 +21,8 @@ import time
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
 HERE = ROOT / "tests/pushdown"
+COLUMNS = {"leaderboard": "model, n, correct, errored, accuracy, ci, lo, hi, method, tasks, task_ci, task_lo, task_hi, bar",
+           "compare": "model_a, model_b, n, both, only_a, only_b, neither, diff, ci, lo, hi, prob_a_better, verdict"}
 COUNTS = ["models", "tasks", "items", "pairs", "scores", "diffs"]
 PARTITIONS = 4
 TABLE = ("CREATE TABLE answers(model TEXT NOT NULL, task TEXT NOT NULL, item BIGINT NOT NULL,"
@@ -228,10 +230,11 @@ def connect(database, extension):
 
 
 def answers_of(db, which):
-    """What a user sees: the two views' rows and the other methods', by name."""
-    found = {view: db.execute(f"SELECT * FROM {view}") for view in ("leaderboard", "compare")}
+    """What a user sees: the two views' rows, in the columns that counts can give, and
+    the other methods', by name."""
+    found = {view: db.execute(f"SELECT {columns if which == 0 else '*'} FROM {view}") for view, columns in COLUMNS.items()}
     found.update((name, db.execute(queries[which])) for name, queries in METHODS.items())
-    return {name: ([column[0] for column in rows.description] if name in ("leaderboard", "compare") else None,
+    return {name: ([column[0] for column in rows.description] if name in COLUMNS else None,
                    rows.fetchall()) for name, rows in found.items()}
 
 
@@ -307,6 +310,8 @@ def compare_engines(rows, engines, extension, scratch):
             print(f"  {engine.name} {engine.version}: {', '.join(spent)}, finish {seconds:.1f} s; "
                   f"{sum(map(len, counts.values())):,} bytes of counts", flush=True)
             for what in wanted:
+                if stage == "all" and what == "compare":
+                    continue  # over rows that asks every attempt, over counts the first
                 difference = differences(wanted[what], got[what])
                 check(f"{engine.name}, {stage}, {what}", not difference, difference)
 
