@@ -24,11 +24,11 @@ def read_file(path):
 
 
 def files_under(path):
-    """Of the shell's fsdir() the names: the path itself and all beneath it."""
+    """Of the shell's fsdir() the names and times: of the path itself and all beneath it."""
     found = [path] if path is not None and os.path.lexists(path) else []
     for folder, folders, files in os.walk(path or ""):
         found += [os.path.join(folder, name) for name in sorted(folders + files)]
-    return found
+    return [{"name": name, "mtime": int(os.lstat(name).st_mtime)} for name in found]
 
 
 def edited(script, text):
@@ -87,7 +87,8 @@ class Shell:
             raise ValueError(f"evalci: no command {name} here; run this file with the sqlite3 shell")
 
     def statement(self, text):
-        text = re.sub(r"\bfsdir\(([^()]*)\)", r"(SELECT value AS name FROM json_each(evalci_fsdir(\1)))", text)
+        text = re.sub(r"\bfsdir\(([^()]*)\)", r"(SELECT json_extract(value, '$.name') AS name, "
+                      r"json_extract(value, '$.mtime') AS mtime FROM json_each(evalci_fsdir(\1)))", text)
         if "zipfile(" in text:
             self.open_archives()
             text = re.sub(r", zipfile\(([\w.]+)\) AS (\w+)", r" JOIN temp.evalci_zip AS \2 ON \2.archive = \1", text)
