@@ -100,7 +100,7 @@ class Shell:
     def open_archives(self):
         """What the shell's zipfile() would give of every archive under @path."""
         self.db.execute("CREATE TEMP TABLE IF NOT EXISTS evalci_zip(archive, name, method, data, UNIQUE (archive, name))")
-        for path in files_under(self.parameters.get("path")):
+        for path in (file["name"] for file in files_under(self.parameters.get("path"))):
             if not os.path.isfile(path) or not zipfile.is_zipfile(path):
                 continue
             with zipfile.ZipFile(path) as archive:
