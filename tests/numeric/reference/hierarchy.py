@@ -20,21 +20,13 @@ import copy
 import numpy as np
 from scipy import optimize, special
 
+from clustered import parse
+
 LD = np.longdouble
 DIRECT = 32          # of R_n: terms taken one by one; Stirling's series stands for the others
 SINGLE = 300        # questions up to which doubles do
 PRIORS = ("gamma", "icc")
 STIRLING = ((1, 12), (-1, 360), (1, 1260), (-1, 1680), (1, 1188), (-691, 360360), (1, 156), (-3617, 122400), (43867, 244188))
-
-
-def parse(text):
-    """[(k, n, multiplicity)] of "3/5 5/5 1/4x10"."""
-    out = []
-    for word in text.split():
-        ratio, _, times = word.partition("x")
-        k, n = ratio.split("/")
-        out.append((int(k), int(n), int(times or 1)))
-    return out
 
 
 def mirrored(text):
