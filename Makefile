@@ -29,8 +29,9 @@ PYTHON   := /usr/bin/python3
 comma    := ,
 DARWIN   := $(filter Darwin,$(shell uname))
 SO       := build/evalci.$(if $(DARWIN),dylib,so)
-SOURCES  := $(wildcard ext/*/*.c)
 STATS    := $(wildcard ext/stats/*.c)
+BINDING  := $(wildcard ext/sqlite/*.c)
+SOURCES  := $(STATS) $(BINDING)
 HEADERS  := $(wildcard ext/*.h ext/*/*.h tests/*.h tests/faults/fuzz/*.h)
 FUZZERS  := $(wildcard tests/faults/fuzz/*.c)
 TESTS    := $(wildcard tests/*/*.c)
@@ -117,39 +118,56 @@ build/%.o: %.c
 	@mkdir -p $(@D)
 	$(COMPILE) -fPIC -fvisibility=hidden -c -o $@ $<
 
-# $(call program,TARGETS,SOURCES,FLAGS,LIBRARIES): one that tests, with assertions.
+# The extension's objects for programs that test, with assertions, each compiled once for
+# all of them, in the ways that they are built; core/ has the SQL binding as a part of SQLite.
+WAYS := asserted sanitized threaded
+AS_asserted   = $(CFLAGS)
+AS_sanitized  = $(SANITIZE)
+AS_threaded   = -g -O2 -fsanitize=thread
+define objects
+build/$(1)/%.o: %.c $$(HEADERS)
+	@mkdir -p $$(@D)
+	$$(CC) $$(WARN) $$(AS_$(1)) -c -o $$@ $$<
+build/$(1)/core/%.o: %.c $$(HEADERS)
+	@mkdir -p $$(@D)
+	$$(CC) $$(WARN) $$(AS_$(1)) -DSQLITE_CORE -c -o $$@ $$<
+endef
+$(foreach w,$(WAYS),$(eval $(call objects,$(w))))
+
+# $(call program,TARGET,SOURCES,WAY,DEFINED,LIBRARIES)
 define program
 $(1): $(2) $$(HEADERS)
 	@mkdir -p $$(@D)
-	$$(CC) $$(WARN) $(3) -o $$@ $$(filter %.c,$$^) $(4) -lm
+	$$(CC) $$(WARN) $$(AS_$(3)) $(4) -o $$@ $$(filter %.c %.o,$$^) $(5) -lm
 endef
 
 # With ext/stats alone; with the extension built in; with it as a host loads it;
 # without any.
-stats = $(eval $(call program,$(1),$(2) $(STATS),$(3),$$(GSL)))
-core  = $(eval $(call program,$(1),$(2) $(SOURCES),-DSQLITE_CORE $(3),$$(GSL) -lsqlite3 $(4)))
-loadable = $(eval $(call program,$(1),$(2) $(SOURCES),$(3),$$(GSL) -lsqlite3))
-plain = $(eval $(call program,$(1),$(2),$(3),-lsqlite3 $(4)))
+stats    = $(eval $(call program,$(1),$(2) $(STATS:%.c=build/$(3)/%.o),$(3),,$$(GSL)))
+CORE     = $(STATS:%.c=build/$(1)/%.o) $(BINDING:%.c=build/$(1)/core/%.o)
+core     = $(eval $(call program,$(1),$(2) $(call CORE,$(3)),$(3),-DSQLITE_CORE $(4),$$(GSL) -lsqlite3 $(5)))
+loadable = $(eval $(call program,$(1),$(2) $(SOURCES:%.c=build/$(3)/%.o),$(3),,$$(GSL) -lsqlite3))
+plain    = $(eval $(call program,$(1),$(2),$(3),,-lsqlite3 $(4)))
 
 NUMERIC := numeric models mean hierarchy decisions
 ASKED   := references properties
 FUZZED  := $(FUZZERS:tests/faults/fuzz/%.c=%)
-$(foreach t,$(NUMERIC),$(call stats,build/$(t),tests/numeric/$(t).c,$$(CFLAGS)))
-$(foreach t,$(NUMERIC),$(call stats,build/sanitized/$(t),tests/numeric/$(t).c,$$(SANITIZE)))
-$(foreach t,$(ASKED),$(call core,build/$(t),tests/numeric/$(t).c,$$(CFLAGS)))
-$(foreach t,$(ASKED),$(call core,build/sanitized/$(t),tests/numeric/$(t).c,$$(SANITIZE)))
-$(call plain,build/sqllogictest,tests/sql/sqllogictest.c,$$(CFLAGS),-lmd)
-$(call core,build/sanitized/sqllogictest,tests/sql/sqllogictest.c,$$(SANITIZE),-lmd)
-$(call core,build/internals,tests/sql/internals.c,$$(CFLAGS))
-$(call core,build/sanitized/internals,tests/sql/internals.c,$$(SANITIZE))
-$(call core,build/oom,tests/faults/oom.c,$$(CFLAGS) $$(FAULTY))
-$(call core,build/sanitized/oom,tests/faults/oom.c,$$(SANITIZE) $$(FAULTY))
-$(call loadable,build/hosts,tests/faults/hosts.c,$$(CFLAGS))
-$(call loadable,build/sanitized/hosts,tests/faults/hosts.c,$$(SANITIZE))
-$(call core,build/threads,tests/faults/threads.c,-g -O2 -fsanitize=thread,-lpthread)
+$(foreach t,$(NUMERIC),$(call stats,build/$(t),tests/numeric/$(t).c,asserted))
+$(foreach t,$(NUMERIC),$(call stats,build/sanitized/$(t),tests/numeric/$(t).c,sanitized))
+$(foreach t,$(ASKED),$(call core,build/$(t),tests/numeric/$(t).c,asserted))
+$(foreach t,$(ASKED),$(call core,build/sanitized/$(t),tests/numeric/$(t).c,sanitized))
+$(call plain,build/sqllogictest,tests/sql/sqllogictest.c,asserted,-lmd)
+$(call core,build/sanitized/sqllogictest,tests/sql/sqllogictest.c,sanitized,,-lmd)
+$(call core,build/internals,tests/sql/internals.c,asserted)
+$(call core,build/sanitized/internals,tests/sql/internals.c,sanitized)
+$(call core,build/oom,tests/faults/oom.c,asserted,,$$(FAULTY))
+$(call core,build/sanitized/oom,tests/faults/oom.c,sanitized,,$$(FAULTY))
+$(call loadable,build/hosts,tests/faults/hosts.c,asserted)
+$(call loadable,build/sanitized/hosts,tests/faults/hosts.c,sanitized)
+$(call core,build/threads,tests/faults/threads.c,threaded,,-lpthread)
 
 # The fuzz targets: as a program that runs what was found; and searching, by clang.
-$(foreach f,$(FUZZED),$(call core,build/fuzz/replay-$(f),tests/faults/fuzz/$(f).c,$$(CFLAGS) -DREPLAY))
+$(foreach f,$(FUZZED),$(call core,build/fuzz/replay-$(f),tests/faults/fuzz/$(f).c,asserted,-DREPLAY))
 
 build/fuzz/%.o: %.c $(HEADERS)
 	@mkdir -p $(@D)
@@ -157,7 +175,7 @@ build/fuzz/%.o: %.c $(HEADERS)
 
 $(FUZZED:%=build/fuzz/%): build/fuzz/%: tests/faults/fuzz/%.c $(SOURCES) $(HEADERS) $(STATS:%.c=build/fuzz/%.o)
 	@mkdir -p $(@D)
-	clang $(WARN) $(FUZZ) -fsanitize=fuzzer -DSQLITE_CORE -o $@ $< $(wildcard ext/sqlite/*.c) $(filter %.o,$^) \
+	clang $(WARN) $(FUZZ) -fsanitize=fuzzer -DSQLITE_CORE -o $@ $< $(BINDING) $(filter %.o,$^) \
 	  $(GSL) -lsqlite3 -lm
 
 -include $(wildcard build/*.d build/*/*/*.d)
