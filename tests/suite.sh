@@ -22,6 +22,21 @@ suite() {
   passed=$((passed + $1)) failed=$((failed + $2))
 }
 
+# beside FUNCTION ARGUMENT...: runs its suites at the same time as those that follow;
+# both waits for them, shows what they printed and adds their counts.
+beside() {
+  aside=$(mktemp -d)
+  trap 'rm -rf "$aside"' EXIT
+  { "$@"; echo "$passed $failed" >"$aside/counts"; } >"$aside/printed" 2>&1 &
+}
+both() {
+  wait
+  cat "$aside/printed"
+  # One that was killed counts as a failure.
+  set -- $(cat "$aside/counts" 2>&- || echo 0 1)
+  passed=$((passed + $1)) failed=$((failed + $2))
+}
+
 # The sum of the suites, as the last line and as the status.
 total() {
   echo
