@@ -12,6 +12,7 @@
 #   make test-pushdown  count in PostgreSQL and DuckDB, finish in SQLite
 #   make test-cluster   count on three PostgreSQL servers at once; HUNDREDS=7 is 10 million rows
 #   make test-dist      what dist made, on every platform, by qemu and wine
+#   make page           SQLite and evalci as WebAssembly     make test-page  the same tests on it, in Node
 #   make packages       wheels, npm and .deb out of that     make test-packages  each installed and used
 #   make test-promptfoo an adapter on promptfoo's own database; 1.4 GB from npm
 #   make fuzz       for FUZZ_SECONDS             make stress     longer runs of its kin
@@ -104,7 +105,7 @@ endef
 
 .PHONY: all demo report import gate test test-report test-clients test-pushdown test-promptfoo fuzz stress \
         valgrind mutate differential bench coverage verdicts accuracy test-cluster test-dist packages \
-        test-packages install dist lint format reference clean
+        test-packages page test-page install dist lint format reference clean
 
 all:
 	$(call need,$(BUILD_NEEDS))
@@ -374,6 +375,14 @@ $(NODE)/installed:
 	npm install --silent --no-audit --no-fund --no-save --prefix $(@D) node-linux-$$(node -p process.arch)@22 \
 	  typescript@5 esbuild@0.25
 	@touch $@
+
+# SQLite and evalci for browsers and Node, from the same sources, by ext/page.
+PAGE_NEEDS = emscripten gcc libc6-dev make python3 dpkg-dev tcl
+page:
+	$(call need,$(PAGE_NEEDS))
+	@test -d $(DIST_SOURCES)/zlib || ext/dist/sources.sh $(DIST_SOURCES)
+	@$(MAKE) -s -j$(shell nproc) --no-print-directory -f ext/page/page.mk page
+	@ls -l build/page
 
 lint:
 	$(call need,$(LINT_NEEDS))

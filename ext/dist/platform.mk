@@ -10,7 +10,8 @@
 # libraries agree on their last digit.  That also spares the file the newest symbols of
 # glibc: hypot alone would ask for 2.35.
 
-PLATFORMS := linux-x86_64 linux-aarch64 musl-x86_64 windows-x86_64
+# wasm32 has objects and archives alone, which ext/page/page.mk links.
+PLATFORMS := linux-x86_64 linux-aarch64 musl-x86_64 windows-x86_64 wasm32
 $(if $(filter $(PLATFORM),$(PLATFORMS)),,$(error PLATFORM must be one of $(PLATFORMS)))
 
 SOURCES ?= build/dist/sources
@@ -21,7 +22,9 @@ CC_linux-x86_64   := gcc
 CC_linux-aarch64  := aarch64-linux-gnu-gcc
 CC_musl-x86_64    := musl-gcc
 CC_windows-x86_64 := x86_64-w64-mingw32-gcc
+CC_wasm32         := emcc
 CC                := $(CC_$(PLATFORM))
+AR                := $(if $(filter emcc,$(CC)),emar,ar)
 
 # How a program of the platform is run on this machine.
 RUN_linux-x86_64   :=
@@ -42,6 +45,9 @@ HARD_linux-aarch64  := -fPIC $(FORTIFY) -mbranch-protection=standard
 HARD_musl-x86_64    := -fPIC -fcf-protection -U__gnu_linux__
 # mingw's own inline mathematics would take the place of musl's.
 HARD_windows-x86_64 := $(FORTIFY) -D__CRT__NO_INLINE -D__USE_MINGW_ANSI_STDIO=1
+# Built together with SQLite, not loaded by it.  The addresses that functions return to
+# lie where no write reaches; emscripten's C library has no protector.
+HARD_wasm32         := -fno-stack-protector -DSQLITE_CORE
 LINK_linux-x86_64   := $(LINUX_LINK)
 LINK_linux-aarch64  := $(LINUX_LINK)
 LINK_musl-x86_64    := $(LINUX_LINK)
@@ -91,10 +97,10 @@ $(LIBRARY): $(OURS_O) $(HERE)/libgsl.a $(HERE)/libmath.a ext/dist/platform.mk ex
 
 $(HERE)/libgsl.a: $(GSL_O)
 	@rm -f $@
-	ar qcD $@ $^
+	$(AR) qcD $@ $^
 $(HERE)/libmath.a: $(LIBM_O)
 	@rm -f $@
-	ar qcD $@ $^
+	$(AR) qcD $@ $^
 
 # The headers of SQLite from its source, for all platforms one.
 $(HERE)/ext/%.o: ext/%.c $(wildcard ext/*.h ext/*/*.h)
@@ -106,15 +112,18 @@ $(HERE)/gsl/%.o: $(SOURCES)/gsl/%.c
 	@$(CC) -std=gnu11 -w $(COMMON) -Iext/dist/config -I$(<D) -I$(SOURCES)/gsl -I$(SOURCES)/gsl/include \
 	  -c -o $@ $<
 
+# musl has no wasm32: of its own processors, arm has the same integers.
+ARCH := $(SOURCES)/musl/arch/$(CPU:wasm32=arm)
+
 # With musl's own headers; its 64-bit integer is a long, which on Windows has 32.
 $(HERE)/musl/bits/alltypes.h: $(SOURCES)/musl/include/alltypes.h.in
 	@mkdir -p $(@D)
-	@cat $(SOURCES)/musl/arch/$(CPU)/bits/alltypes.h.in $< | sed -f $(SOURCES)/musl/tools/mkalltypes.sed | \
+	@cat $(ARCH)/bits/alltypes.h.in $< | sed -f $(SOURCES)/musl/tools/mkalltypes.sed | \
 	  sed 's/^\(#define _\(Int64\|Addr\|Reg\)\) long$$/\1 long long/' >$@
 
 $(HERE)/musl/%.o: $(SOURCES)/musl/src/math/%.c $(HERE)/musl/bits/alltypes.h
 	@$(CC) -std=c99 -w $(COMMON) -nostdinc -ffreestanding -fexcess-precision=standard -frounding-math \
-	  -I$(SOURCES)/musl/arch/$(CPU) -I$(SOURCES)/musl/arch/generic -I$(HERE)/musl -I$(SOURCES)/musl/src/include \
+	  -I$(ARCH) -I$(SOURCES)/musl/arch/generic -I$(HERE)/musl -I$(SOURCES)/musl/src/include \
 	  -I$(SOURCES)/musl/src/internal -I$(SOURCES)/musl/include -c -o $@ $<
 
 # What tests it there: the library itself, loaded as a user's host loads it.

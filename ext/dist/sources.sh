@@ -1,6 +1,7 @@
 #!/bin/sh
 # The sources that a platform is built from, as Debian keeps them: GSL and musl, whose
-# parts go into the library, SQLite and libmd, which run its tests.
+# parts go into the library, SQLite and libmd, which run its tests; and zlib, by which the
+# page in a browser reads archives.
 #
 #   ext/dist/sources.sh DIRECTORY
 #
@@ -22,8 +23,9 @@ fetch() {
     -o "Dir::State::Lists=$PWD/apt/lists" -o "Dir::Cache=$PWD/apt/cache" -o APT::Sandbox::User=root "$@"
 }
 fetch update
-fetch source --download-only gsl sqlite3 musl libmd
-for package in gsl sqlite3 musl libmd; do
+packages="gsl sqlite3 musl libmd zlib"
+fetch source --download-only $packages
+for package in $packages; do
   rm -rf "$package"
   dpkg-source --no-check -x "$package"_*.dsc "$package" >/dev/null
 done

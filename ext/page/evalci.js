@@ -1,0 +1,55 @@
+/*
+** evalci as a module: what load() gives.
+*/
+/* How SQLite opens a file: one that a user gave is only read, and if no log lies beside
+** it that holds its latest changes, it is whole, and no file need be made beside it. */
+function addressOf(files, path) {
+  const name = `file:${encodeURI(path).replace(/[?#]/g, encodeURIComponent)}`;
+  const logged = ["-wal", "-journal"].some((ending) => files.size(path + ending) > 0);
+  return logged ? `${name}?mode=ro` : `${name}?mode=ro&immutable=1`;
+}
+
+/* The WebAssembly in what was given: its bytes, a module made of them, a Response or the
+** URL of one. */
+async function instantiate(wasm, imports) {
+  if (wasm instanceof URL && wasm.protocol === "file:" && typeof process === "object")
+    wasm = await (await import("node:fs/promises")).readFile(wasm);
+  else if (wasm instanceof URL || typeof wasm === "string") wasm = await fetch(wasm);
+  if (typeof Response !== "undefined" && wasm instanceof Response) wasm = await wasm.arrayBuffer();
+  if (wasm instanceof WebAssembly.Module) return { module: wasm, instance: await WebAssembly.instantiate(wasm, imports) };
+  return WebAssembly.instantiate(wasm, imports);
+}
+
+async function loadEvalci({ wasm, progress }) {
+  let failed;
+  const loaded = new Promise((_, refuse) => { failed = refuse; });
+  const module = await Promise.race([loaded, instantiateEvalci({
+    instantiateWasm(imports, take) {
+      instantiate(wasm, imports).then(({ instance, module: compiled }) => take(instance, compiled), failed);
+      return {};
+    },
+  })]);
+  const evalci = { progress };
+  // Asked every few milliseconds while SQL runs; 1 stops it.
+  module.asked = module.addFunction(() => (evalci.progress?.() === true ? 1 : 0), "ii");
+  const files = new Files(module.FS);
+  const isGiven = (path) => path.startsWith(FILES);
+  const open = (path = ":memory:") => {
+    const db = new Database(module, isGiven(path) ? addressOf(files, path) : path, { readOnly: isGiven(path) });
+    db.path = path;
+    return db;
+  };
+  const imports = new Imports(files, open);
+  const db = open();
+  const [[version, sqliteVersion]] = db.query("SELECT evalci_version(), sqlite_version()").rows;
+  db.close();
+  return Object.assign(evalci, {
+    version, sqliteVersion, files, open, Shell, asTable,
+    sql: sqlText,
+    sqlNames: Object.keys(SQL_FILES),
+    detect: (path) => imports.detect(path),
+    importFiles: (kind, path, choices) => imports.importFiles(kind, path, choices),
+    report: (of) => imports.report(of),
+    memoryUsed: () => Number(module._sqlite3_memory_used()),
+  });
+}
