@@ -28,7 +28,7 @@ AR                := $(if $(filter emcc,$(CC)),emar,ar)
 
 # How a program of the platform is run on this machine.
 RUN_linux-x86_64   :=
-RUN_linux-aarch64  := qemu-aarch64 -L /usr/aarch64-linux-gnu
+RUN_linux-aarch64  := qemu-aarch64 -cpu max,pauth-impdef=on -L /usr/aarch64-linux-gnu
 RUN_musl-x86_64    :=
 RUN_windows-x86_64 := ext/dist/wine.sh
 RUN                := $(RUN_$(PLATFORM))
@@ -121,8 +121,10 @@ $(HERE)/musl/bits/alltypes.h: $(SOURCES)/musl/include/alltypes.h.in
 	@cat $(ARCH)/bits/alltypes.h.in $< | sed -f $(SOURCES)/musl/tools/mkalltypes.sed | \
 	  sed 's/^\(#define _\(Int64\|Addr\|Reg\)\) long$$/\1 long long/' >$@
 
+# log and pow have another arithmetic, with other digits, for a processor that multiplies
+# and adds at once, such as ARM's.
 $(HERE)/musl/%.o: $(SOURCES)/musl/src/math/%.c $(HERE)/musl/bits/alltypes.h
-	@$(CC) -std=c99 -w $(COMMON) -nostdinc -ffreestanding -fexcess-precision=standard -frounding-math \
+	@$(CC) -std=c99 -w $(COMMON) -U__FP_FAST_FMA -nostdinc -ffreestanding -fexcess-precision=standard -frounding-math \
 	  -I$(ARCH) -I$(SOURCES)/musl/arch/generic -I$(HERE)/musl -I$(SOURCES)/musl/src/include \
 	  -I$(SOURCES)/musl/src/internal -I$(SOURCES)/musl/include -c -o $@ $<
 

@@ -176,20 +176,29 @@ static double complex ln_of(double complex s) {
   return log(re * re + im * im) / 2 + atan2(im, re) * _Complex_I;
 }
 
+/* x / y, neither near 0 nor huge, written out: that of the language is a call of the
+** compiler's library, which on ARM is compiled with fused multiply-adds. */
+static double complex quotient(double complex x, double complex y) {
+  double re = creal(y), im = cimag(y), square = re * re + im * im;
+  return (creal(x) * re + cimag(x) * im) / square +
+         (cimag(x) * re - creal(x) * im) / square * _Complex_I;
+}
+
 /* A node y along the ray, its weight with it. */
 static void set_ray_node(const macro *m, ray_panel *p, int q, double complex tau,
                          double complex weight) {
   p->tau.re[q] = creal(tau);
   p->tau.im[q] = cimag(tau);
-  p->weight.re[q] = creal(weight / tau);
-  p->weight.im[q] = cimag(weight / tau);
+  double complex share = quotient(weight, tau);
+  p->weight.re[q] = creal(share);
+  p->weight.im[q] = cimag(share);
   for (int end = 0; end < 2; end++) {
     double complex s = (end ? _Complex_I : -_Complex_I) * tau / m->total, ln = ln_of(s), power = 1;
     p->z[end].re[q] = creal(s);
     p->z[end].im[q] = cimag(s);
     p->ln[end].re[q] = creal(ln);
     p->ln[end].im[q] = cimag(ln);
-    for (int k = 0; k < EV_WAVE_TERMS; k++, power /= s) {
+    for (int k = 0; k < EV_WAVE_TERMS; k++, power = quotient(power, s)) {
       p->powers[end][k].re[q] = creal(power);
       p->powers[end][k].im[q] = cimag(power);
     }
