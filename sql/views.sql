@@ -78,8 +78,11 @@ FROM fours JOIN kinds USING (task);
 
 -- questions: one row a model and question.
 --
---   n, total   answers known, and the sum of their shares
---   outside    1 if a score is outside its task's range, or is no number
+--   n, total      answers known, and the sum of their shares
+--   units, rest   that sum in whole numbers of 2^-31 and of 2^-62, which add up to the
+--                 same in whatever order, by whatever SQLite and in a warehouse (see
+--                 pushdown)
+--   outside       1 if a score is outside its task's range, or is no number
 DROP VIEW IF EXISTS questions;
 CREATE VIEW questions AS
 WITH scaled AS (
@@ -91,10 +94,16 @@ WITH scaled AS (
          CASE WHEN NOT graded AND correct NOT IN (0, 1, '0', '1') THEN correct END AS invalid
   FROM (SELECT * FROM results NATURAL LEFT JOIN (SELECT NULL AS score, NULL AS error)) AS r
   JOIN kinds AS k ON k.task = coalesce(r.task, '')
+), whole AS (
+  SELECT *, CASE WHEN share BETWEEN 0 AND 1 THEN CAST(share * 0x80000000 AS INTEGER) END AS units FROM scaled
+), parted AS (
+  SELECT *, CAST((share * 0x80000000 - units) * 0x80000000 AS INTEGER) AS rest FROM whole
 )
-SELECT model, task, item, graded, count(share) AS n, total(share) AS total,
+SELECT model, task, item, graded, count(share) AS n,
+       CASE WHEN count(share) = 1 THEN 1.0 * max(share) ELSE sum(units) / 2147483648.0 + sum(rest) / 4611686018427387904.0 END AS total,
+       sum(units) AS units, sum(rest) AS rest,
        coalesce(max(share NOT BETWEEN 0 AND 1 OR text), 0) AS outside
-FROM scaled GROUP BY task, item, model
+FROM parted GROUP BY task, item, model
 HAVING bayes_ci(invalid) IS NULL; -- or bayes_ci's error
 
 -- standings: two kinds of rows in one view, so that words is read once for both:
@@ -138,14 +147,17 @@ WITH RECURSIVE worded AS MATERIALIZED (
          sum(((right_b + (right_b >> 4)) & 0x0f0f0f0f0f) % 255) AS right_b
   FROM fours GROUP BY model_a, model_b HAVING n > 0
 ), asked AS MATERIALIZED (
-  -- The questions one by one, if some model's are not bits.
-  SELECT model, task, item, total / n AS mean, graded OR n > 1 AS scored, outside,
-         model IN (SELECT model FROM worded WHERE by_row) AS by_row
-  FROM (SELECT 1 FROM worded WHERE by_row LIMIT 1) CROSS JOIN questions WHERE n > 0
+  -- The questions one by one, if some model's are not bits; units and rest are of the mean.
+  SELECT *, CAST((mean * 0x80000000 - units) * 0x80000000 AS INTEGER) AS rest
+  FROM (SELECT model, task, item, total / n AS mean, graded OR n > 1 AS scored, outside,
+               CASE WHEN NOT outside THEN CAST(total / n * 0x80000000 AS INTEGER) END AS units,
+               model IN (SELECT model FROM worded WHERE by_row) AS by_row
+        FROM (SELECT 1 FROM worded WHERE by_row LIMIT 1) CROSS JOIN questions WHERE n > 0)
 ), scored AS (
   SELECT a.model AS model_a, b.model AS model_b,
          max(a.outside OR b.outside) AS outside, NOT max(a.scored OR b.scored) AS once,
-         avg(a.mean) AS mean_a, avg(b.mean) AS mean_b,
+         (sum(a.units) / 2147483648.0 + sum(a.rest) / 4611686018427387904.0) / count(*) AS mean_a,
+         (sum(b.units) / 2147483648.0 + sum(b.rest) / 4611686018427387904.0) / count(*) AS mean_b,
          paired_mean_diff_ci(a.mean, b.mean) FILTER (WHERE NOT a.outside AND NOT b.outside) AS ci,
          paired_mean_prob_better(a.mean, b.mean) FILTER (WHERE NOT a.outside AND NOT b.outside) AS prob,
          count(*) AS n, sum(a.mean = 1 AND b.mean = 1) AS both, sum(a.mean = 1) AS right_a, sum(b.mean = 1) AS right_b
@@ -239,7 +251,8 @@ CREATE VIEW by_task AS
 WITH tallied AS MATERIALIZED (
   SELECT * FROM tallies
 ), scored AS (
-  SELECT t.model, t.task, count(*) AS questions, max(q.outside) AS outside, sum(q.total) / sum(q.n) AS accuracy,
+  SELECT t.model, t.task, count(*) AS questions, max(q.outside) AS outside,
+         (sum(q.units) / 2147483648.0 + sum(q.rest) / 4611686018427387904.0) / sum(q.n) AS accuracy,
          CASE WHEN max(q.outside) THEN NULL
               WHEN NOT t.graded THEN clustered_ci_counts(q.total, q.n, 0.95, 'icc') FILTER (WHERE NOT q.graded)
               WHEN NOT t.again  THEN mean_ci(q.total) FILTER (WHERE q.graded AND q.n = 1 AND NOT q.outside)
@@ -339,13 +352,15 @@ WITH stood AS MATERIALIZED (
          round(avg(1.0 * correct / n), 12) AS macro -- avg's last digits depend on SQLite's version
   FROM tallied GROUP BY model
 ), asked AS MATERIALIZED (
-  SELECT q.model, task, graded, n, total, outside, count(*) OVER (PARTITION BY q.model, task) AS size
+  SELECT q.model, task, graded, n, total, units, rest, outside, count(*) OVER (PARTITION BY q.model, task) AS size
   FROM (SELECT DISTINCT model FROM tallied WHERE by_row) AS m CROSS JOIN questions AS q ON q.model IS m.model WHERE n > 0
 ), tasked AS (
-  SELECT model, max(outside) AS outside, sum(questions) AS questions, sum(total) / sum(n) AS accuracy, round(avg(total / n), 12) AS macro,
+  SELECT model, max(outside) AS outside, sum(questions) AS questions, round(avg(total / n), 12) AS macro,
+         (sum(units) / 2147483648.0 + sum(rest) / 4611686018427387904.0) / sum(n) AS accuracy,
          clustered_ci_counts(total, n, 0.95, 'icc') FILTER (WHERE NOT graded) AS by_task,
          clustered_mean_ci_counts(total, n) FILTER (WHERE NOT outside) AS by_graded_task
-  FROM (SELECT model, task, max(outside) AS outside, max(graded) AS graded, count(*) AS questions, sum(total) AS total, sum(n) AS n
+  FROM (SELECT model, task, max(outside) AS outside, max(graded) AS graded, count(*) AS questions, sum(n) AS n,
+               sum(units) AS units, sum(rest) AS rest, sum(units) / 2147483648.0 + sum(rest) / 4611686018427387904.0 AS total
         FROM asked GROUP BY model, task)
   GROUP BY model
 ), scored AS (
@@ -414,7 +429,7 @@ WITH asked AS MATERIALIZED (
 ), shared AS MATERIALIZED (
   SELECT task, item FROM asked GROUP BY task, item HAVING count(*) = (SELECT count(*) FROM (SELECT DISTINCT model FROM asked))
 ), scored AS (
-  SELECT model, sum(n) AS n, count(*) AS questions, sum(total) AS total, max(outside) AS outside, max(graded) AS graded, max(n > 1) AS again,
+  SELECT model, sum(n) AS n, count(*) AS questions, sum(units) / 2147483648.0 + sum(rest) / 4611686018427387904.0 AS total, max(outside) AS outside, max(graded) AS graded, max(n > 1) AS again,
          clustered_ci_counts(total, n, 0.95, 'icc') FILTER (WHERE NOT graded) AS by_item,
          mean_ci(total) FILTER (WHERE n = 1 AND NOT outside) AS mean_once,
          clustered_mean_ci_counts(total, n) FILTER (WHERE NOT outside) AS mean_by_item

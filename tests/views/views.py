@@ -362,6 +362,20 @@ def order_of_attempts():
     check("the order of attempts changes nothing", one == other and any(r["verdict"] != "not separated" for r in one))
 
 
+def order_of_rows():
+    """Nor does the order of rows, in a table without a key and of scores whose sums round."""
+    rows = [(*r[:5], r[5] and r[5] * 0.7, *r[6:]) for r in answers(12, 4, 5, 30, attempts=3, graded=(0, 1, 2, 3))]
+    found = []
+    for seed in range(3):
+        random.Random(seed).shuffle(rows)
+        db = opened()
+        db.executescript(f"CREATE TABLE results({', '.join(COLUMNS)});" + (ROOT / "sql/views.sql").read_text())
+        db.executemany(f"INSERT INTO results VALUES ({', '.join('?' * len(COLUMNS))})", rows)
+        found.append({view: repr(table(db, f"SELECT * FROM {view}")) for view in VIEWS})
+    for view in VIEWS:
+        check(f"the order of rows changes no digit of {view}", found[0][view] == found[1][view] == found[2][view])
+
+
 def items_as_text():
     """One import may write 7 and another '7'."""
     db = filled([("a", "t", 7, 1, 1, None, None, None, None), ("b", "t", "7", 1, 0, None, None, None, None)])
@@ -549,6 +563,7 @@ def gates(folder):
 def main():
     shapes()
     order_of_attempts()
+    order_of_rows()
     items_as_text()
     names()
     families()
