@@ -1,7 +1,7 @@
 #!/bin/sh
 # The test runner is itself under test: scripts it must pass, and scripts it
-# must fail, with what it must say of them.
-run=build/sqllogictest
+# must fail, with what it must say of them.  RUNNER may name another.
+run=${RUNNER:-build/sqllogictest}
 dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT
 passed=0 failed=0
 
@@ -204,7 +204,7 @@ onlyif valgrind
 statement ok
 SELECT 1
 END
-run=build/sqllogictest
+run=${RUNNER:-build/sqllogictest}
 
 expect 1 'wrong_value.test:4: wrong value' wrong_value <<'END'
 query I
