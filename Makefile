@@ -384,6 +384,12 @@ page:
 	@$(MAKE) -s -j$(shell nproc) --no-print-directory -f ext/page/page.mk page
 	@ls -l build/page
 
+# Every digit is held to the native library's, so that is made and tested too.
+test-page: page
+	$(call need,$(DIST_NEEDS) sqlite3)
+	@$(MAKE) -s -j$(shell nproc) --no-print-directory -f ext/dist/platform.mk PLATFORM=linux-x86_64 test
+	@tests/page/run $(SUITES)
+
 lint:
 	$(call need,$(LINT_NEEDS))
 	clang-format --dry-run -Werror $(OURS)

@@ -4,12 +4,20 @@
     assemble.py DIRECTORY SCRIPT...
 
 evalci.mjs, the module for Node and for other pages; and, where ext/page has the parts of
-one, evalci.html: a page with everything inside.
+one, evalci.html: a page with everything inside.  page.html holds each of these once:
+
+    {{style}}        page.css
+    {{script}}       page.js, the whole of a <script>; {{script_hash}} is for its policy
+    {{worker}}       what its worker is made of: all of evalci.mjs but its exports, so that
+                     loadEvalci({ wasm, progress }) is load(), and worker.js after it
+    {{wasm}}         evalci.wasm, compressed by gzip and in base64
 """
 import base64
 import gzip
+import hashlib
 import json
 import pathlib
+import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -18,7 +26,7 @@ MOST = 3_000_000
 
 HEAD = (HERE / "api.txt").read_text(encoding="utf-8")
 EXPORTS = """
-globalThis.crypto ??= (await import("node:crypto")).webcrypto; // Node 18 has it there only
+globalThis.crypto ??= (await ofNode("crypto")).webcrypto; // where Node 18 has it
 export const load = (options = {}) => loadEvalci({ wasm: new URL("evalci.wasm", import.meta.url), ...options });
 """
 
@@ -40,19 +48,22 @@ def in_html(text):
     return text.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
+def read(name):
+    return (HERE / name).read_text(encoding="utf-8")
+
+
 def page(directory, library):
     """The page: its own style and script, and what its worker is made of."""
-    packed = base64.b64encode(gzip.compress((directory / "evalci.wasm").read_bytes(), 9, mtime=0)).decode()
-    parts = {"style": (HERE / "page.css").read_text(encoding="utf-8"), "script": in_html((HERE / "page.js").read_text(encoding="utf-8")),
-             "worker": in_html(library + (HERE / "worker.js").read_text(encoding="utf-8")), "wasm": packed}
-    html = (HERE / "page.html").read_text(encoding="utf-8")
-    for name, text in parts.items():
-        mark = f"{{{{{name}}}}}"
-        if html.count(mark) != 1:
-            sys.exit(f"assemble.py: page.html must hold {mark} once")
-        before, after = html.split(mark)
-        html = before + text + after
-    return html
+    script = in_html(read("page.js"))
+    parts = {"style": read("page.css"), "script": script,
+             "script_hash": "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+             "worker": in_html(library + read("worker.js")),
+             "wasm": base64.b64encode(gzip.compress((directory / "evalci.wasm").read_bytes(), 9, mtime=0)).decode()}
+    html = read("page.html")
+    found = re.findall(r"{{(\w+)}}", html)
+    if sorted(found) != sorted(parts):
+        sys.exit(f"assemble.py: page.html must hold each of {', '.join(parts)} once, not {', '.join(found)}")
+    return re.sub(r"{{(\w+)}}", lambda mark: parts[mark.group(1)], html)
 
 
 def main(directory, *scripts):

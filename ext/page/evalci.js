@@ -9,11 +9,14 @@ function addressOf(files, path) {
   return logged ? `${name}?mode=ro` : `${name}?mode=ro&immutable=1`;
 }
 
+/* A module of Node's, by a name that programs which gather modules do not look for. */
+const ofNode = (name) => import(`node:${name}`);
+
 /* The WebAssembly in what was given: its bytes, a module made of them, a Response or the
 ** URL of one. */
 async function instantiate(wasm, imports) {
   if (wasm instanceof URL && wasm.protocol === "file:" && typeof process === "object")
-    wasm = await (await import("node:fs/promises")).readFile(wasm);
+    wasm = await (await ofNode("fs/promises")).readFile(wasm);
   else if (wasm instanceof URL || typeof wasm === "string") wasm = await fetch(wasm);
   if (typeof Response !== "undefined" && wasm instanceof Response) wasm = await wasm.arrayBuffer();
   if (wasm instanceof WebAssembly.Module) return { module: wasm, instance: await WebAssembly.instantiate(wasm, imports) };

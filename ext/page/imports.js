@@ -106,7 +106,7 @@ class Imports {
       const parameters = { ...Object.fromEntries(given), within: FILES };
       if (copied) parameters.copy = this.#copy(kind, path, said);
       db = this.open(database);
-      const shell = new Shell(db, (result) => said.push(result), parameters);
+      const shell = new Shell(db, (result) => said.push(result), parameters, { asText: true });
       db.run("BEGIN IMMEDIATE");
       shell.read("schema");
       for (const one of kind === "csv" ? this.files.list(path) : [path]) {
@@ -130,7 +130,7 @@ class Imports {
     const copy = "/databases/copy.db", db = this.open(copy);
     try {
       db.run("ATTACH ? AS source", [addressOf(this.files, path)]);
-      new Shell(db, (result) => said.push(result)).run(
+      new Shell(db, (result) => said.push(result), {}, { asText: true }).run(
         `.read "|sed 's/^CREATE VIEW/CREATE TEMP VIEW/; s/^DROP VIEW IF EXISTS /&temp./' sql/adapters/${tool}.sql"\n` +
         "CREATE TABLE main.answers AS SELECT model, task, item, attempt, correct, score, error FROM temp.results;" +
         `CREATE TABLE main.skipped AS SELECT what, note FROM temp.${tool}_skipped;`);
