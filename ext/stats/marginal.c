@@ -71,16 +71,58 @@ typedef struct marginal_point {
   double z, ln;
 } marginal_point;
 
+/* Where a point x of a panel, from -1 to 1, is; for a graded one, how far it is from the
+** corner is (e^ry - 1) + bend (e^-ry - 1) times a constant, y being that distance as a share
+** of 2 and r the rate.  With bend 1 the corner's singularity is squared, so that its
+** Chebyshev coefficients fall off twice as fast; where the density is low at the corner -1
+** wastes fewer points there.  Of 14 tables of 1 to 1,000 pairs such panels took series of
+** degree 15 to 41 instead of 16 to 64 and more, for 1e-7. */
+static const double MARGINAL_GRADING = 3, MARGINAL_BEND_DROP = 1.5;
+
+static double grading_sum(double e, double bend) {
+  return (e - 1) + bend * (1 / e - 1);
+}
+
+static double shape_place(const ev_panel_shape *p, double x) {
+  if (!p->graded) return (p->from + p->to) / 2 + (p->to - p->from) / 2 * x;
+  double share = grading_sum(exp(MARGINAL_GRADING * (1 - p->graded * x) / 2), p->bend) /
+                 grading_sum(exp(MARGINAL_GRADING), p->bend);
+  return p->graded < 0 ? p->from + (p->to - p->from) * share : p->to - (p->to - p->from) * share;
+}
+
+/* By how much the place moves with x; of a graded panel, the factor that is the same
+** throughout. */
+static double slope_factor(const ev_panel_shape *p) {
+  return (p->to - p->from) / 2 * MARGINAL_GRADING / grading_sum(exp(MARGINAL_GRADING), p->bend);
+}
+
+static double shape_slope(const ev_panel_shape *p, double x) {
+  if (!p->graded) return (p->to - p->from) / 2;
+  double e = exp(MARGINAL_GRADING * (1 - p->graded * x) / 2);
+  return slope_factor(p) * (e - p->bend / e);
+}
+
+/* The point x that is at a place: e^ry is the larger root of a quadratic. */
+static double shape_point(const ev_panel_shape *p, double z) {
+  double share = (z - p->from) / (p->to - p->from);
+  if (!p->graded) return 2 * share - 1;
+  if (p->graded > 0) share = (p->to - z) / (p->to - p->from);
+  double b = 1 + p->bend + share * grading_sum(exp(MARGINAL_GRADING), p->bend);
+  double y = log((b + sqrt(fmax(0, b * b - 4 * p->bend))) / 2) / MARGINAL_GRADING;
+  return p->graded < 0 ? 2 * y - 1 : 1 - 2 * y;
+}
+
 /* The logarithm at the extrema cos(pi i / degree) of a panel while it is refined:
 ** ln[0] is at `to`, ln[degree] at `from`.  Degree 0 has the two ends, ln[0] and ln[1]. */
 typedef struct marginal_samples {
-  double from, to;
+  ev_panel_shape shape;
   int degree;
   double ln[EV_DEGREE + 1];
 } marginal_samples;
 
-static marginal_samples samples_between(marginal_point low, marginal_point high) {
-  return (marginal_samples){low.z, high.z, 0, {high.ln, low.ln}};
+static marginal_samples samples_between(marginal_point low, marginal_point high, int graded,
+                                        double bend) {
+  return (marginal_samples){{low.z, high.z, graded, bend}, 0, {high.ln, low.ln}};
 }
 
 static double marginal_evaluate(ev_marginal *m, const ev_search *search, double z) {
@@ -95,19 +137,18 @@ static double marginal_evaluate(ev_marginal *m, const ev_search *search, double 
 static void samples_double(ev_marginal *m, const ev_search *search, marginal_samples *s) {
   int degree = s->degree ? 2 * s->degree : MARGINAL_FIRST_DEGREE;
   int stride = s->degree ? 2 : degree; /* from one sample to the next at the new degree */
-  double mid = (s->from + s->to) / 2, half = (s->to - s->from) / 2;
   for (int i = degree / stride; i > 0; i--) s->ln[i * stride] = s->ln[i];
   for (int i = 1; i < degree; i++)
     if (i % stride)
-      s->ln[i] = marginal_evaluate(m, search, mid + half * m->cosine[i * EV_DEGREE / degree]);
+      s->ln[i] =
+          marginal_evaluate(m, search, shape_place(&s->shape, m->cosine[i * EV_DEGREE / degree]));
   s->degree = degree;
 }
 
 /* The series through the samples. */
 static ev_panel panel_through(const marginal_samples *s, const double *cosine) {
   int n = s->degree;
-  ev_panel panel = {
-      .from = s->from, .to = s->to, .ln_most = s->ln[0], .ln_least = s->ln[0], .degree = n};
+  ev_panel panel = {.shape = s->shape, .ln_most = s->ln[0], .ln_least = s->ln[0], .degree = n};
   for (int i = 1; i <= n; i++) {
     panel.ln_most = fmax(panel.ln_most, s->ln[i]);
     panel.ln_least = fmin(panel.ln_least, s->ln[i]);
@@ -137,7 +178,7 @@ static bool panel_converged(const ev_marginal *m, const ev_search *search, const
 static bool panel_acceptable(const ev_marginal *m, const ev_search *search, const ev_panel *panel) {
   double tolerance = fmax(search->acceptable, fmax(search->tolerance, MARGINAL_GIVE_UP_TOLERANCE));
   double error = panel_range(panel) < 4 * MARGINAL_PANEL_RANGE ? fmin(1, panel->residual) : 1;
-  double most = (panel->to - panel->from) * exp(panel->ln_most - m->ln_peak);
+  double most = (panel->shape.to - panel->shape.from) * exp(panel->ln_most - m->ln_peak);
   return error <= tolerance || error * most <= tolerance * search->tail * m->mass;
 }
 
@@ -166,9 +207,11 @@ static void panel_add(ev_marginal *m, const ev_search *search, const marginal_sa
   bool gave_up = !panel_converged(m, search, panel);
   if (gave_up && room) {
     bool small = panel_range(panel) < MARGINAL_PANEL_RANGE && panel->residual < MARGINAL_ROUNDING;
-    marginal_point from = {s->from, s->ln[s->degree]}, to = {s->to, s->ln[0]};
-    marginal_point mid = {(s->from + s->to) / 2, s->ln[s->degree / 2]};
-    marginal_samples low = samples_between(from, mid), high = samples_between(mid, to);
+    const ev_panel_shape *p = &s->shape;
+    marginal_point from = {p->from, s->ln[s->degree]}, to = {p->to, s->ln[0]};
+    marginal_point mid = {shape_place(p, 0), s->ln[s->degree / 2]};
+    marginal_samples low = samples_between(from, mid, p->graded < 0 ? -1 : 0, p->bend);
+    marginal_samples high = samples_between(mid, to, p->graded > 0 ? 1 : 0, p->bend);
     ev_panel low_panel = panel_refined(m, search, &low);
     ev_panel high_panel = panel_refined(m, search, &high);
     if (!small || fmin(low_panel.residual, high_panel.residual) <= 0.25 * panel->residual) {
@@ -214,7 +257,7 @@ static marginal_point find_end(ev_marginal *m, const ev_search *search, marginal
 
 static int panels_by_position(const void *a, const void *b) {
   const ev_panel *p = a, *q = b;
-  return (p->from > q->from) - (p->from < q->from);
+  return (p->shape.from > q->shape.from) - (p->shape.from < q->shape.from);
 }
 
 /* How many parts a panel is integrated in. */
@@ -240,16 +283,28 @@ EV_INLINE void panel_densities(const ev_marginal *m, const ev_panel *panel, int 
 
 enum { NODES_IN_LANES = EV_NODES / EV_LANES };
 
+/* shape_slope() at points of a graded panel. */
+EV_INLINE void graded_slopes(const ev_panel_shape *p, const ev_lanes *x, ev_lanes *slope) {
+  double factor = slope_factor(p);
+  for (int i = 0; i < NODES_IN_LANES; i++) slope[i] = MARGINAL_GRADING / 2 * (1 - p->graded * x[i]);
+  ev_exp(slope, NODES_IN_LANES);
+  for (int i = 0; i < NODES_IN_LANES; i++) slope[i] = factor * (slope[i] - p->bend / slope[i]);
+}
+
 /* The mass of a panel between two of its points, from -1 to 1. */
 EV_WIDE static double panel_mass(const ev_marginal *m, const ev_panel *panel, double from,
                                  double to) {
-  ev_lanes at[NODES_IN_LANES], sum = {0};
+  ev_lanes at[NODES_IN_LANES], slope[NODES_IN_LANES], sum = {0};
   double mid = (from + to) / 2, half = (to - from) / 2;
   for (int i = 0; i < EV_NODES; i++) at[i / EV_LANES][i % EV_LANES] = mid + half * ev_node(i);
+  bool graded = panel->shape.graded != 0;
+  if (graded) graded_slopes(&panel->shape, at, slope);
   panel_densities(m, panel, NODES_IN_LANES, at);
-  for (int i = 0; i < NODES_IN_LANES; i++)
+  for (int i = 0; i < NODES_IN_LANES; i++) {
+    if (graded) at[i] *= slope[i];
     for (int j = 0; j < EV_LANES; j++) sum[j] += ev_weight(EV_LANES * i + j) * at[i][j];
-  return ev_sum(&sum) * half * (panel->to - panel->from) / 2;
+  }
+  return ev_sum(&sum) * half * (graded ? 1 : (panel->shape.to - panel->shape.from) / 2);
 }
 
 /* The density at one point of a panel. */
@@ -259,18 +314,25 @@ EV_WIDE static double panel_density(const ev_marginal *m, const ev_panel *panel,
   return x[0];
 }
 
+static void cover_part(ev_marginal *m, const ev_search *search, marginal_point low,
+                       marginal_point high, int graded, double bend, int pending) {
+  marginal_samples s = samples_between(low, high, graded, bend);
+  ev_panel panel = panel_refined(m, search, &s);
+  panel_add(m, search, &s, &panel, 0, pending);
+}
+
 /* Panels from one point to another, which the corner may part; so many are to come
 ** after. */
 static void cover(ev_marginal *m, const ev_search *search, marginal_point low, marginal_point high,
                   int pending) {
+  double bend = 1;
   if (search->has_corner && low.z < search->corner && search->corner < high.z) {
     marginal_point corner = {search->corner, marginal_evaluate(m, search, search->corner)};
-    cover(m, search, low, corner, pending + 1);
-    low = corner;
-  }
-  marginal_samples s = samples_between(low, high);
-  ev_panel panel = panel_refined(m, search, &s);
-  panel_add(m, search, &s, &panel, 0, pending);
+    if (corner.ln < m->ln_peak - MARGINAL_BEND_DROP) bend = -1;
+    cover_part(m, search, low, corner, search->graded ? 1 : 0, bend, pending + 1);
+    cover_part(m, search, corner, high, search->graded ? -1 : 0, bend, pending);
+  } else
+    cover_part(m, search, low, high, 0, bend, pending);
 }
 
 /* Whether to go on beyond a point: it is no end, and there is room for two panels
@@ -336,9 +398,10 @@ double ev_marginal_ln_total(const ev_marginal *m) {
 
 /* The mass of a panel above z, or below it. */
 static double panel_mass_beyond(const ev_marginal *m, const ev_panel *panel, double z, bool above) {
-  if (above ? z <= panel->from : z >= panel->to) return panel->mass;
-  if (above ? z >= panel->to : z <= panel->from) return 0;
-  double end = above ? 1 : -1, x = 2 * (z - panel->from) / (panel->to - panel->from) - 1, mass = 0;
+  const ev_panel_shape *p = &panel->shape;
+  if (above ? z <= p->from : z >= p->to) return panel->mass;
+  if (above ? z >= p->to : z <= p->from) return 0;
+  double end = above ? 1 : -1, x = shape_point(p, z), mass = 0;
   int n = panel_parts(panel);
   for (int j = 0; j < n; j++)
     mass += fabs(panel_mass(m, panel, end + (x - end) * j / n, end + (x - end) * (j + 1) / n));
@@ -394,7 +457,7 @@ static bool quantile_in_panel(const ev_marginal *m, const ev_panel *panel, doubl
   for (int i = 0; i < MARGINAL_QUANTILE_STEPS; i++) {
     double excess = fabs(panel_mass(m, panel, part.begin, x)) - part.left;
     double density = panel_density(m, panel, x);
-    step = excess / (density * (panel->to - panel->from) / 2) * side;
+    step = excess / (density * shape_slope(&panel->shape, x)) * side;
     if (excess > 0)
       far = x;
     else
@@ -403,7 +466,7 @@ static bool quantile_in_panel(const ev_marginal *m, const ev_panel *panel, doubl
     bool inside = (x + step - near) * (far - x - step) > 0;
     x = inside ? x + step : (near + far) / 2;
   }
-  *z = panel->from + (x + 1) / 2 * (panel->to - panel->from);
+  *z = shape_place(&panel->shape, x);
   return fmin(fabs(step), fabs(far - near)) < MARGINAL_QUANTILE_TOLERANCE;
 }
 

@@ -32,6 +32,7 @@ typedef struct ev_search {
   double least, most;  /* cut off; either may be infinite */
   bool has_corner;     /* the density need not be smooth at `corner`, which is kept between */
   double corner;       /* panels */
+  bool graded;         /* what is not smooth there is so on ever smaller scales */
   double ln_drop;      /* how far below its peak, in logarithms, it is negligible */
   double tolerance;    /* of the logarithm, that is, relative of the density */
   double tail;         /* the least share of the mass that is asked about */
@@ -40,8 +41,15 @@ typedef struct ev_search {
                        ** or the tolerance where that is more */
 } ev_search;
 
-typedef struct ev_panel {
+/* Where a panel is, and how its points lie there. */
+typedef struct ev_panel_shape {
   double from, to;
+  int graded;  /* they are denser toward `from` (-1), or `to` (1), or neither (0); */
+  double bend; /* how much so, from -1 to 1 */
+} ev_panel_shape;
+
+typedef struct ev_panel {
+  ev_panel_shape shape;
   double ln_most, ln_least; /* the largest and the smallest sample */
   double residual;          /* of the series: the size of its last two coefficients */
   double mass;              /* relative to exp(ln_peak) */

@@ -612,6 +612,7 @@ static ev_status find_delta(const double *c, double tail, ev_marginal *m) {
                       ** there is none to see. */
                       .has_corner = c[1] + c[2] < 40,
                       .corner = 0,
+                      .graded = true,
                       .ln_drop = ln_drop,
                       .tolerance = q.tolerance,
                       .tail = tail,

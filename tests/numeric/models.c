@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include <gsl/gsl_cdf.h>
 #include <gsl/gsl_errno.h>
 
 #include "../../ext/stats/clustered.h"
@@ -201,6 +202,20 @@ static double ln_endless(double z, void *context) {
   return -fmin(z * z, 4) / 2;
 }
 
+/* The power of z at a corner, above which it adds to the normal. */
+static const double corner_power = 1.5;
+
+static double ln_cornered(double z, void *context) {
+  (void)context;
+  return -z * z / 2 + log1p(pow(fmax(0, z), corner_power));
+}
+
+/* The normal about 4, at the corner far below its peak. */
+static double ln_far_normal(double z, void *context) {
+  (void)context;
+  return -(z - 4) * (z - 4) / 2;
+}
+
 static ev_search search_for(ev_ln_density *ln_density) {
   return (ev_search){.ln_density = ln_density,
                      .start = 0.3,
@@ -230,6 +245,53 @@ static void the_engine_knows_the_normal(void) {
         ev_marginal_beyond(&m, 0, true), 0.5);
   check(fabs(ev_marginal_ln_total(&m) - ln_total) < 1e-11, "all", ev_marginal_ln_total(&m),
         ln_total);
+}
+
+/* Panels graded toward a corner follow a power of the distance from it, in a fifth of the
+** evaluations that others take; the integrals are gamma functions. */
+static void a_corner_is_graded(void) {
+  ev_marginal m;
+  ev_interval ci = {NAN, NAN};
+  ev_search search = search_for(ln_cornered);
+  search.tolerance = 1e-9;
+  ev_marginal_find(&m, &search);
+  int ungraded = m.evaluated;
+  search.graded = true;
+  ev_status found = ev_marginal_find(&m, &search), status = ev_marginal_interval(&m, 0.025, &ci);
+  double half = sqrt(M_PI / 2);
+  double added = pow(2, (corner_power - 1) / 2) * tgamma((corner_power + 1) / 2);
+  double above = (half + added) / (2 * half + added), below = 1 - above;
+  check(found == EV_OK && status == EV_OK, "a corner", found, status);
+  check(5 * m.evaluated < ungraded, "evaluations", m.evaluated, ungraded);
+  check(fabs(exp(ev_marginal_ln_total(&m)) - 2 * half - added) < 1e-9, "all of it",
+        exp(ev_marginal_ln_total(&m)), 2 * half + added);
+  check(fabs(ev_marginal_beyond(&m, 0, true) - above) < 1e-9, "above the corner",
+        ev_marginal_beyond(&m, 0, true), above);
+  /* below the corner it is the normal's */
+  double left = gsl_cdf_ugaussian_P(-0.7) / 0.5 * below;
+  check(fabs(ev_marginal_beyond(&m, -0.7, false) - left) < 1e-9, "below -0.7",
+        ev_marginal_beyond(&m, -0.7, false), left);
+  check(fabs(ev_marginal_beyond(&m, ci.lo, false) - 0.025) < 1e-11, "below the lower bound",
+        ev_marginal_beyond(&m, ci.lo, false), 0.025);
+  check(fabs(ev_marginal_beyond(&m, ci.hi, true) - 0.025) < 1e-11, "above the upper bound",
+        ev_marginal_beyond(&m, ci.hi, true), 0.025);
+  check(fabs(gsl_cdf_ugaussian_P(ci.lo) / 0.5 * below - 0.025) < 1e-9, "the lower bound",
+        gsl_cdf_ugaussian_P(ci.lo) / 0.5 * below, 0.025);
+}
+
+/* Also toward one at which the density is low. */
+static void a_low_corner_is_graded(void) {
+  ev_marginal m;
+  ev_interval ci = {NAN, NAN};
+  ev_search search = search_for(ln_far_normal);
+  search.graded = true;
+  ev_status found = ev_marginal_find(&m, &search), status = ev_marginal_interval(&m, 0.025, &ci);
+  double z = 1.959963984540054, below = gsl_cdf_ugaussian_P(-3.5);
+  check(found == EV_OK && status == EV_OK, "a low corner", found, status);
+  check(fabs(ci.lo - 4 + z) < 1e-10, "2.5%", ci.lo, 4 - z);
+  check(fabs(ci.hi - 4 - z) < 1e-10, "97.5%", ci.hi, 4 + z);
+  check(fabs(ev_marginal_beyond(&m, 0.5, false) - below) < 1e-11 * below, "below 0.5",
+        ev_marginal_beyond(&m, 0.5, false), below);
 }
 
 /* A density that is no number somewhere, zero everywhere, too rough for all the panels
@@ -286,7 +348,7 @@ static void panels_are_kept_for_the_ends(void) {
     ev_search search = search_for(ln_cliffs);
     search.width = width;
     ev_marginal_find(&m, &search);
-    double first = m.panels[0].from, last = m.panels[m.count - 1].to;
+    double first = m.panels[0].shape.from, last = m.panels[m.count - 1].shape.to;
     check(m.count > EV_PANELS / 2, "panels between cliffs", m.count, EV_PANELS / 2);
     check(first <= -5, "the lower cliff", first, -5);
     check(last >= 5, "the upper cliff", last, 5);
@@ -299,10 +361,10 @@ static void panels_touch(void) {
   find(&m, ln_rough);
   check(m.count > EV_PANELS / 2 && m.count <= EV_PANELS, "panels", m.count, EV_PANELS);
   for (int i = 1; i < m.count; i++)
-    check(m.panels[i].from == m.panels[i - 1].to, "panels touch", m.panels[i].from,
-          m.panels[i - 1].to);
-  check(m.panels[0].from < -7, "the first", m.panels[0].from, -7);
-  check(m.panels[m.count - 1].to > 7, "the last", m.panels[m.count - 1].to, 7);
+    check(m.panels[i].shape.from == m.panels[i - 1].shape.to, "panels touch",
+          m.panels[i].shape.from, m.panels[i - 1].shape.to);
+  check(m.panels[0].shape.from < -7, "the first", m.panels[0].shape.from, -7);
+  check(m.panels[m.count - 1].shape.to > 7, "the last", m.panels[m.count - 1].shape.to, 7);
 }
 
 /* With one question a cluster there is nothing to be tied: Beta(k+1, n-k+1). */
@@ -412,6 +474,8 @@ int main(void) {
   fisher_integral_is_the_sum();
   many_pairs_are_normal();
   the_engine_knows_the_normal();
+  a_corner_is_graded();
+  a_low_corner_is_graded();
   a_density_that_cannot_be_followed_is_not_converged();
   a_budget_that_runs_out_is_told();
   waves_are_followed();
