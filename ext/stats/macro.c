@@ -177,7 +177,8 @@ static double complex ln_of(double complex s) {
 }
 
 /* x / y, neither near 0 nor huge, written out: that of the language is a call of the
-** compiler's library, which on ARM is compiled with fused multiply-adds. */
+** compiler's library, which on ARM is compiled with fused multiply-adds.  A product
+** of two may be such a call as well, so there is none here. */
 static double complex quotient(double complex x, double complex y) {
   double re = creal(y), im = cimag(y), square = re * re + im * im;
   return (creal(x) * re + cimag(x) * im) / square +
@@ -193,7 +194,10 @@ static void set_ray_node(const macro *m, ray_panel *p, int q, double complex tau
   p->weight.re[q] = creal(share);
   p->weight.im[q] = cimag(share);
   for (int end = 0; end < 2; end++) {
-    double complex s = (end ? _Complex_I : -_Complex_I) * tau / m->total, ln = ln_of(s), power = 1;
+    /* i tau and -i tau */
+    double complex turned =
+        end ? -cimag(tau) + creal(tau) * _Complex_I : cimag(tau) - creal(tau) * _Complex_I;
+    double complex s = turned / m->total, ln = ln_of(s), power = 1;
     p->z[end].re[q] = creal(s);
     p->z[end].im[q] = cimag(s);
     p->ln[end].re[q] = creal(ln);

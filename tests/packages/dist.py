@@ -98,6 +98,21 @@ def check_elf(platform):
         check(f"{platform}: fortified", any(name.endswith("_chk") for name in imported))
 
 
+def fused(path):
+    """How many multiply-adds that round once are in an ARM file."""
+    return len(re.findall(r"\tf(?:n?m(?:add|sub)|ml[as])\s", run("aarch64-linux-gnu-objdump", "-d", str(path))[1]))
+
+
+def check_fused(platform):
+    """ARM multiplies and adds at once where fma() is called, and nowhere else: neither in
+    musl and GSL, nor in what the compiler adds of its own."""
+    here = BUILT / platform
+    asked = sum(fused(path) for path in (here / "ext").rglob("*.o"))
+    there = {path.name: fused(path) for path in (here / "libgsl.a", here / "libmath.a")}
+    check(f"{platform}: none in GSL and musl: {there}", not any(there.values()))
+    check(f"{platform}: {fused(library(platform))} fused in all, {asked} of ours", 0 < fused(library(platform)) <= asked <= 8)
+
+
 def check_dll(platform):
     text = run("x86_64-w64-mingw32-objdump", "-p", str(library(platform)))[1]
     needed = set(re.findall(r"DLL Name: (\S+)", text))
@@ -180,6 +195,8 @@ def main(version, *platforms):
     for platform in platforms:
         check_run(platform, whole)
         (check_dll if platform.startswith("windows") else check_elf)(platform)
+        if platform.endswith("aarch64"):
+            check_fused(platform)
     check_files(version, platforms)
     with tempfile.TemporaryDirectory() as made:
         check_install(version, pathlib.Path(made))
