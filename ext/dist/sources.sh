@@ -4,27 +4,11 @@
 # page in a browser reads archives.
 #
 #   ext/dist/sources.sh DIRECTORY
-#
-# apt is given lists of its own in DIRECTORY, so that a machine without deb-src lines
-# needs none and is left as it was; what it fetches is checked by Debian's signature.
 set -e
+apt=$(cd "$(dirname "$0")" && pwd)/apt.sh
 mkdir -p "$1" && cd "$1"
-mkdir -p apt/lists/partial apt/cache apt/parts
-# Debian's own lines, in whichever of the two formats; not those of others.
-for file in /etc/apt/sources.list /etc/apt/sources.list.d/*; do
-  test -f "$file" && grep -q 'debian\.org\|/debian' "$file" || continue
-  case $file in
-    *.sources) sed 's/^Types:.*/Types: deb-src/' "$file" >"apt/parts/$(basename "$file")" ;;
-    *.list) sed -n 's/^deb \(.*debian.*\)/deb-src \1/p' "$file" >"apt/parts/$(basename "$file")" ;;
-  esac
-done
-fetch() {
-  apt-get -qq -o Dir::Etc::SourceList=/dev/null -o "Dir::Etc::SourceParts=$PWD/apt/parts" \
-    -o "Dir::State::Lists=$PWD/apt/lists" -o "Dir::Cache=$PWD/apt/cache" -o APT::Sandbox::User=root "$@"
-}
-fetch update
 packages="gsl sqlite3 musl libmd zlib"
-fetch source --download-only $packages
+"$apt" . deb-src "$(dpkg --print-architecture)" source --download-only $packages
 for package in $packages; do
   rm -rf "$package"
   dpkg-source --no-check -x "$package"_*.dsc "$package" >/dev/null
