@@ -110,6 +110,8 @@ def check_commands(python, scratch):
     run(top / "sql/report.sh", scratch / "demo.db", scratch / "wanted.html")
     page, wanted = ((scratch / name).read_bytes() for name in ("page.html", "wanted.html"))
     check("the page is the one that the sqlite3 shell writes", page == wanted and len(page) > 5000)
+    again = run(python, "-m", "evalci", "leaderboard", "demo.db", env=clean(PYTHONIOENCODING="cp1252"), cwd=scratch)
+    check(f"the same bars where the system knows no such letters: {again}", again == command("leaderboard", "demo.db") and again[0] == 0)
     status, said = command("report", "absent.db", "page.html")
     check(f"report of nothing: {said}", status == 1 and said == "evalci report: there is no database 'absent.db'\n")
     status, said = command("report", "demo.db", "demo.db")

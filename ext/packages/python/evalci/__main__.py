@@ -9,7 +9,7 @@ import tempfile
 import urllib.parse
 
 import evalci
-from evalci.shell import Shell, lines_to, table_to
+from evalci.shell import Shell, lines_to, slashed, table_to
 
 TEMPORARY = ".read \"|sed '/^DROP VIEW/d; s/^CREATE VIEW/CREATE TEMP VIEW/' sql/{}.sql\"\n"
 
@@ -90,12 +90,12 @@ def bring(given):
         raise Refused(f"there is no {given.path!r} to import")
     fresh = not os.path.exists(given.database)
     with tempfile.TemporaryDirectory() as scratch:
-        parameters = {"path": os.path.abspath(given.path), "within": os.getcwd() + os.sep, **vars(given)}
+        path = slashed(os.path.abspath(given.path))
+        parameters = {"within": slashed(os.getcwd()) + "/", **vars(given), "path": path}
         reader = given.tool
         if f"{given.tool}_skipped" in evalci.sql(f"adapters/{given.tool}"):
             parameters["copy"], reader = foreign(given.tool, given.path, scratch), "copy"
         db = connect(given.database, "rwc")
-        parameters["path"] = os.path.abspath(given.path)
         shell = Shell(db, table_to(db), {k: v for k, v in parameters.items() if isinstance(v, str)})
         try:
             db.execute("BEGIN IMMEDIATE")
@@ -109,8 +109,10 @@ def bring(given):
             if fresh:
                 os.unlink(given.database)
             raise
-    print("now there: answers {}, models {}, tasks {}".format(
-        *db.execute("SELECT count(*), count(DISTINCT model), count(DISTINCT task) FROM results").fetchone()))
+        there = db.execute("SELECT count(*), count(DISTINCT model), count(DISTINCT task) FROM results").fetchone()
+        # Which has the copy attached: Windows deletes no file that is open.
+        db.close()
+    print("now there: answers {}, models {}, tasks {}".format(*there))
 
 
 def gate(given):
@@ -163,4 +165,8 @@ def main(arguments=None):
 
 
 if __name__ == "__main__":
+    # To a file or a pipe as the sqlite3 shell writes, whatever the system's own code page.
+    for stream in (sys.stdout, sys.stderr):
+        if not stream.isatty():
+            stream.reconfigure(encoding="utf-8")
     sys.exit(main())

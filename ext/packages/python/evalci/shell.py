@@ -23,11 +23,16 @@ def read_file(path):
         return None
 
 
+def slashed(path):
+    """A path as the shell and the files of sql/ write it, on Windows too."""
+    return path.replace(os.sep, "/")
+
+
 def files_under(path):
     """Of the shell's fsdir() the names and times: of the path itself and all beneath it."""
     found = [path] if path is not None and os.path.lexists(path) else []
     for folder, folders, files in os.walk(path or ""):
-        found += [os.path.join(folder, name) for name in sorted(folders + files)]
+        found += [slashed(os.path.join(folder, name)) for name in sorted(folders + files)]
     return [{"name": name, "mtime": int(os.lstat(name).st_mtime)} for name in found]
 
 
