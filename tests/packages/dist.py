@@ -5,7 +5,7 @@ dist.py VERSION PLATFORM...
 Reads what the tests printed under build/dist/PLATFORM; holds every digit to those of
 linux-x86_64; reads the files for what they export, import and need; unpacks and
 installs one on a machine without a compiler, played by a PATH; and builds everything
-anew in another directory, for the same bytes.
+anew in another directory, packages too, for the same bytes.
 """
 import hashlib
 import math
@@ -175,18 +175,26 @@ def check_same_bytes(scratch, platforms):
     (other / "build/dist").mkdir(parents=True)
     shutil.copytree(BUILT / "sources", other / "build/dist/sources", symlinks=True,
                     ignore=lambda folder, names: [n for n in names if n in ("apt", "www", "doc", "test")])
-    epoch = os.environ["SOURCE_DATE_EPOCH"]
     for platform in platforms:
         status, said = run("make", "-s", f"-j{os.cpu_count()}", "-f", "ext/dist/platform.mk", f"PLATFORM={platform}", "library",
                            cwd=other, env={**os.environ, "MAKEFLAGS": ""})
-        name = str(library(platform).relative_to(ROOT))
+        name = library(platform).relative_to(ROOT)
         check(f"{platform} builds elsewhere: {said[-300:]}", status == 0)
         check(f"{platform}: the same bytes", status == 0 and (other / name).read_bytes() == library(platform).read_bytes())
-        run(sys.executable, "ext/dist/archive.py", "0", platform, name, "build/dist/sources", "build/out", cwd=other)
-        run(sys.executable, "ext/dist/archive.py", "0", platform, name, "build/dist/sources", str(scratch / "out"), cwd=ROOT,
-            env={**os.environ, "SOURCE_DATE_EPOCH": epoch})
-    here, there = ((folder / "checksums.txt").read_text() for folder in (scratch / "out", other / "build/out"))
-    check("the same archives", here == there and len(here.splitlines()) == len(platforms))
+    here, there = (packed(top, platforms, scratch / out) for top, out in ((ROOT, "here"), (other, "there")))
+    check(f"the same archives and packages: {set(here) ^ set(there)}", here == there and len(here) >= 3 * len(platforms))
+
+
+def packed(top, platforms, out):
+    """Checksums of what a tree makes of its libraries."""
+    archive = [sys.executable, "ext/dist/archive.py", "0"]
+    commands = [[*archive, "source", out / "files"], [sys.executable, "ext/packages/build.py", "0", out / "packages"]]
+    for platform in platforms:
+        commands.append([*archive, platform, library(platform).relative_to(ROOT), "build/dist/sources", out / "files"])
+    for command in commands:
+        status, said = run(*map(str, command), cwd=top)
+        check(f"{command[1]} in {top}: {said[-300:]}", status == 0)
+    return [line for part in ("files", "packages") for line in (out / part / "checksums.txt").read_text().splitlines()]
 
 
 def main(version, *platforms):
