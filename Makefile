@@ -10,7 +10,7 @@
 #   make gate DB= BASELINE= CANDIDATE= [MARGIN= SURE=]   may it replace the baseline?
 #   make test-report    that page in Chromium    make test-clients   every client, for real
 #   make test-pushdown  count in PostgreSQL and DuckDB, finish in SQLite
-#   make test-cluster   count on three PostgreSQL servers at once; HUNDREDS=7 is 10 million rows
+#   make test-cluster   count on three PostgreSQL servers at once
 #   make test-dist      what dist made, on every platform, by qemu and wine
 #   make page           SQLite and evalci as WebAssembly     make test-page  the same tests on it, in Node
 #   make packages       wheels, npm and .deb out of that     make test-packages  each installed and used
@@ -236,17 +236,16 @@ test-clients:
 	@$(MAKE) -s --no-print-directory $(SO)
 	@PYTHON=$(PYTHON) tests/clients/run
 
+# Of so many tasks, 15,000 rows each.
 test-pushdown:
 	$(call need,$(PUSHDOWN_NEEDS))
 	@$(MAKE) -s --no-print-directory $(SO) $(DUCKDB)/installed
-	@$(PYTHON) tests/pushdown/run.py $(SO) $(DUCKDB)
+	@$(PYTHON) tests/pushdown/run.py $(SO) $(DUCKDB) $(or $(TASKS),200)
 
-# 1.5 million rows for each hundred of tasks.
-HUNDREDS ?= 7
 test-cluster:
 	$(call need,$(DEMO_NEEDS) python3 postgresql)
 	@$(MAKE) -s --no-print-directory $(SO)
-	@$(PYTHON) tests/pushdown/cluster.py $(SO) $(HUNDREDS)
+	@$(PYTHON) tests/pushdown/cluster.py $(SO) $(or $(TASKS),700)
 
 $(DUCKDB)/installed:
 	@mkdir -p $(@D)

@@ -13,7 +13,7 @@
 --
 -- and so on.  Then, from the top of the project:
 --
---   psql -h 10.0.0.1 -f sql/pushdown/servers.sql          and the others
+--   psql -h 10.0.0.1 -f sql/pushdown/asked.sql            and the others
 --   psql -v ON_ERROR_STOP=1 -f sql/pushdown/cluster.sql
 --   for counts in model task item pair score diff; do
 --     psql -X --csv -v ON_ERROR_STOP=1 -c "TABLE ${counts}_counts" > ${counts}s.csv || break
@@ -27,17 +27,23 @@
 BEGIN;
 \set models `cat sql/pushdown/models.sql`
 \set tasks  `cat sql/pushdown/tasks.sql`
+\set items  `cat sql/pushdown/items.sql`
+\set pairs  `cat sql/pushdown/pairs.sql`
 \set scores `cat sql/pushdown/scores.sql`
+\set diffs  `cat sql/pushdown/diffs.sql`
 
--- A schema a server, with its tables; models.sql, tasks.sql and scores.sql read the
--- results of the schema that they are made in, and their grouping is sent to the server.
+-- A schema a server, with its table and the views of asked.sql; the queries read those of
+-- the schema that they are made in, and as each groups once, its grouping is sent to the
+-- server.
 SELECT format('CREATE SCHEMA %I', srvname),
-       format('IMPORT FOREIGN SCHEMA public LIMIT TO (results, item_counts, pair_counts, diff_counts)'
-              ' FROM SERVER %I INTO %1$I', srvname),
+       format('IMPORT FOREIGN SCHEMA public LIMIT TO (results, shares, asked, met) FROM SERVER %I INTO %1$I', srvname),
        format('SET LOCAL search_path = %I', srvname),
        'CREATE VIEW model_counts AS ' || :'models',
        'CREATE VIEW task_counts AS ' || :'tasks',
-       'CREATE VIEW score_counts AS ' || :'scores'
+       'CREATE VIEW item_counts AS ' || :'items',
+       'CREATE VIEW pair_counts AS ' || :'pairs',
+       'CREATE VIEW score_counts AS ' || :'scores',
+       'CREATE VIEW diff_counts AS ' || :'diffs'
 FROM pg_foreign_server ORDER BY srvname
 \gexec
 SET LOCAL search_path = public;
@@ -52,12 +58,12 @@ FROM pg_foreign_server
 
 -- What the servers' counts add up to, in the columns of the query itself.
 WITH counts(name, keys, sums) AS (
-  VALUES ('model_counts', ARRAY['model'],                      ARRAY['k', 'n', 'errored', 'invalid']),
-         ('task_counts',  ARRAY['model', 'task'],              ARRAY['k', 'n']),
-         ('item_counts',  ARRAY['model', 'k', 'n'],            ARRAY['items']),
-         ('pair_counts',  ARRAY['model_a', 'model_b'],         ARRAY['both', 'only_a', 'only_b', 'neither']),
-         ('score_counts', ARRAY['model', 'score'],             ARRAY['n']),
-         ('diff_counts',  ARRAY['model_a', 'model_b', 'task'], ARRAY['total', 'n'])
+  VALUES ('model_counts', ARRAY['model'],                         ARRAY['k', 'n', 'errored', 'invalid']),
+         ('task_counts',  ARRAY['model', 'task', 'graded'], ARRAY['outside', 'k', 'n', 'units', 'rest']),
+         ('item_counts',  ARRAY['model', 'graded', 'outside', 'total', 'n'], ARRAY['items']),
+         ('pair_counts',  ARRAY['model_a', 'model_b', 'graded', 'outside', 'total_a', 'n_a', 'total_b', 'n_b'], ARRAY['items']),
+         ('score_counts', ARRAY['model', 'score'],                ARRAY['n']),
+         ('diff_counts',  ARRAY['model_a', 'model_b', 'task'], ARRAY['outside', 'units', 'rest', 'n'])
 )
 SELECT format('CREATE VIEW %I AS SELECT %s, %s FROM (%s) AS servers GROUP BY %2$s', name,
               array_to_string(keys, ', '),

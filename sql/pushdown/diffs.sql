@@ -1,21 +1,10 @@
--- By how many right answers each pair of models differs on each task, and on how many
--- questions that both answered, for clustered_diff_ci_counts and its like: one row a
--- cluster.  A question counts once, as in pairs.sql; write score for correct, and it is
--- about scores.
--- Standard SQL, as models.sql; the order of a pair as in pairs.sql.
-WITH answers AS (
-  SELECT model, task, item, correct,
-         row_number() OVER (PARTITION BY model, task, item ORDER BY attempt) AS nth
-  FROM results
-  WHERE correct IS NOT NULL
-)
-SELECT a.model                    AS model_a,
-       b.model                    AS model_b,
-       a.task                     AS task,
-       sum(a.correct - b.correct) AS total,
-       count(*)                   AS n
-FROM answers AS a
-JOIN answers AS b
-  ON a.task = b.task AND a.item = b.item AND a.model < b.model
-WHERE a.nth = 1 AND b.nth = 1
-GROUP BY a.model, b.model, a.task;
+-- By how much the means of two models differ on each task, added up in whole numbers as
+-- in asked.sql, and on how many questions: one row a cluster, for
+-- clustered_diff_ci_counts and its like.
+SELECT model_a, model_b, task,
+       sum(outside)                                                          AS outside,
+       sum(CAST(floor(diff * 2147483648) AS BIGINT))                         AS units,
+       sum(CAST(floor((diff * 2147483648 - floor(diff * 2147483648)) * 2147483648) AS BIGINT)) AS rest,
+       count(*)                                                              AS n
+FROM (SELECT model_a, model_b, task, outside, total_a / n_a - total_b / n_b AS diff FROM met) AS differed
+GROUP BY model_a, model_b, task;

@@ -1,8 +1,6 @@
 -- The leaderboard and the comparison from counts that a warehouse made with the
--- other files here: of the columns that ../views.sql has over the rows those that
--- counts can give, to the digit.  Where questions were asked again compare takes
--- each model's first known answer, as pairs.sql counts them, and not the mean of
--- all.  In a database of its own:
+-- other files here, to the digit of ../views.sql over the rows: compare whole, and of
+-- leaderboard the columns that counts can give.  In a database of its own:
 --
 --   sqlite3 counts.db '.load build/evalci' '.read sql/pushdown/finish.sql' \
 --     '.import --csv --skip 1 models.csv model_counts' \
@@ -13,7 +11,9 @@
 --     '.import --csv --skip 1 diffs.csv diff_counts' \
 --     'SELECT * FROM leaderboard' 'SELECT * FROM compare' 'SELECT * FROM scores' 'SELECT * FROM task_compare'
 --
--- Those of queries that were not run are left out, and their views stay empty.
+-- Those of queries that were not run are left out, and their views stay empty; but
+-- leaderboard wants models, tasks and items, of which models alone will do where all
+-- answers are right or wrong and each question was asked once.
 -- The tables are made here and not by .import, which would give every column
 -- numeric affinity and so turn a model named 1.10 into 1.1.
 CREATE TABLE IF NOT EXISTS model_counts(
@@ -25,29 +25,45 @@ CREATE TABLE IF NOT EXISTS model_counts(
   CHECK (k BETWEEN 0 AND n)
 );
 CREATE TABLE IF NOT EXISTS task_counts(
-  model TEXT,
-  task  TEXT,
-  k     INTEGER NOT NULL,
-  n     INTEGER NOT NULL,
-  PRIMARY KEY (model, task),
+  model   TEXT,
+  task    TEXT,
+  graded  INTEGER NOT NULL,
+  outside INTEGER NOT NULL,
+  k       INTEGER NOT NULL,
+  n       INTEGER NOT NULL CHECK (n > 0),
+  units   INTEGER NOT NULL,
+  rest    INTEGER NOT NULL,
+  PRIMARY KEY (task, model),
   CHECK (k BETWEEN 0 AND n)
 );
+-- On a cluster each server says whether its part of a task is graded.
+CREATE TRIGGER IF NOT EXISTS task_counts_agree BEFORE INSERT ON task_counts
+WHEN EXISTS (SELECT 1 FROM task_counts WHERE task = NEW.task AND graded <> NEW.graded)
+BEGIN
+  SELECT RAISE(ABORT, 'a task must be graded on all servers or on none; declare its score_lo and score_hi');
+END;
 CREATE TABLE IF NOT EXISTS item_counts(
-  model TEXT,
-  k     INTEGER,
-  n     INTEGER,
-  items INTEGER NOT NULL CHECK (items > 0),
-  PRIMARY KEY (model, k, n),
-  CHECK (k BETWEEN 0 AND n)
+  model   TEXT,
+  graded  INTEGER,
+  outside INTEGER,
+  total   REAL,
+  n       INTEGER,
+  items   INTEGER NOT NULL CHECK (items > 0),
+  PRIMARY KEY (model, graded, outside, total, n),
+  CHECK (total BETWEEN 0 AND n)
 );
 CREATE TABLE IF NOT EXISTS pair_counts(
   model_a TEXT,
   model_b TEXT,
-  both    INTEGER NOT NULL,
-  only_a  INTEGER NOT NULL,
-  only_b  INTEGER NOT NULL,
-  neither INTEGER NOT NULL,
-  PRIMARY KEY (model_a, model_b)
+  graded  INTEGER,
+  outside INTEGER,
+  total_a REAL,
+  n_a     INTEGER,
+  total_b REAL,
+  n_b     INTEGER,
+  items   INTEGER NOT NULL CHECK (items > 0),
+  PRIMARY KEY (model_a, model_b, graded, outside, total_a, n_a, total_b, n_b),
+  CHECK (total_a BETWEEN 0 AND n_a AND total_b BETWEEN 0 AND n_b)
 );
 CREATE TABLE IF NOT EXISTS score_counts(
   model TEXT,
@@ -59,74 +75,110 @@ CREATE TABLE IF NOT EXISTS diff_counts(
   model_a TEXT,
   model_b TEXT,
   task    TEXT,
-  total   REAL NOT NULL,
+  outside INTEGER NOT NULL,
+  units   INTEGER NOT NULL,
+  rest    INTEGER NOT NULL,
   n       INTEGER NOT NULL CHECK (n > 0),
   PRIMARY KEY (model_a, model_b, task)
 );
 
 DROP VIEW IF EXISTS leaderboard;
 CREATE VIEW leaderboard AS
-WITH by_item AS MATERIALIZED ( -- or it would be computed anew for every column that shows it
+WITH by_task AS (
+  SELECT model, count(*) AS tasks, max(graded) AS graded, max(outside) AS outside,
+         (sum(units) / 2147483648.0 + sum(rest) / 4611686018427387904.0) / sum(n) AS accuracy,
+         clustered_mean_ci_counts(units / 2147483648.0 + rest / 4611686018427387904.0, n) AS mean_ci,
+         clustered_ci_counts(k, n, 0.95, 'icc') FILTER (WHERE NOT graded) AS ci
+  FROM task_counts GROUP BY model
+), kinds AS (
+  SELECT model, max(graded) AS graded, max(n > 1) AS again FROM item_counts GROUP BY model
+), by_item AS MATERIALIZED ( -- or it would be computed anew for every column that shows it
   -- Where questions were asked again, one row a question; a model at a time,
   -- which spares sorting them all.
-  SELECT model,
-         (WITH again(k, n, items) AS (
-            SELECT k, n, items FROM item_counts AS i
-            WHERE i.model = m.model AND n > 0 AND (SELECT max(n) > 1 FROM item_counts)
-            UNION ALL
-            SELECT k, n, items - 1 FROM again WHERE items > 1
-          )
-          SELECT clustered_ci_counts(k, n, 0.95, 'icc') FROM again) AS ci
-  FROM model_counts AS m
-), by_task AS (
-  SELECT model, sum(n > 0) AS tasks,
-         CASE WHEN sum(n > 0) >= 5 THEN clustered_ci_counts(k, n, 0.95, 'icc') END AS ci
-  FROM task_counts GROUP BY model
+  SELECT *,
+         CASE WHEN again
+              THEN (WITH alike(total, n, items) AS (
+                      SELECT total, n, items FROM item_counts AS i WHERE i.model = kinds.model
+                      UNION ALL
+                      SELECT total, n, items - 1 FROM alike WHERE items > 1
+                    )
+                    SELECT coalesce(clustered_ci_counts(total, n, 0.95, 'icc') FILTER (WHERE NOT kinds.graded),
+                                    clustered_mean_ci_counts(total, n) FILTER (WHERE kinds.graded)) FROM alike)
+              WHEN graded
+              THEN (SELECT mean_ci_counts(total, items) FROM item_counts AS i WHERE i.model = kinds.model) END AS ci
+  FROM kinds
 ), counted AS (
-  SELECT model, n,
-         CASE WHEN n > 0 THEN k END                  AS correct,
-         errored,
-         1.0 * k / n                                 AS accuracy,
-         coalesce(by_item.ci, bayes_ci_counts(k, n)) AS ci,
-         CASE WHEN n = 0 THEN NULL WHEN by_item.ci IS NULL THEN 'bayes' ELSE 'clustered by item' END AS method,
-         tasks,
-         by_task.ci                                  AS task_ci
-  FROM model_counts
-  JOIN by_item USING (model)
-  LEFT JOIN by_task USING (model)
+  SELECT m.model, m.n, m.errored, coalesce(t.tasks, 0) AS tasks,
+         CASE WHEN m.n > 0 AND t.graded IS NOT 1 THEN m.k END AS correct,
+         CASE WHEN t.outside THEN NULL WHEN t.graded THEN t.accuracy ELSE 1.0 * m.k / m.n END AS accuracy,
+         CASE WHEN t.outside THEN NULL WHEN t.graded OR i.again THEN i.ci ELSE bayes_ci_counts(m.k, m.n) END AS ci,
+         CASE WHEN m.n = 0 THEN NULL WHEN t.outside THEN 'score out of range'
+              WHEN t.graded AND i.again THEN 'mean, clustered by item' WHEN t.graded THEN 'mean'
+              WHEN i.again THEN 'clustered by item' ELSE 'bayes' END AS method,
+         CASE WHEN t.outside OR t.tasks < 5 THEN NULL WHEN t.graded THEN t.mean_ci ELSE t.ci END AS task_ci
+  FROM model_counts AS m LEFT JOIN by_task AS t USING (model) LEFT JOIN by_item AS i USING (model)
 )
 SELECT model, n, correct, errored, accuracy,
        ci, ci_lo(ci) AS lo, ci_hi(ci) AS hi, method,
        tasks,
        task_ci, ci_lo(task_ci) AS task_lo, ci_hi(task_ci) AS task_hi,
-       ci_bar(ci, accuracy) AS bar
+       ci_bar(ci, accuracy) AS bar,
+       max(0, accuracy - ci_lo(ci)) AS err_lo, max(0, ci_hi(ci) - accuracy) AS err_hi
 FROM counted
 ORDER BY accuracy DESC, model;
 
 DROP VIEW IF EXISTS compare;
 CREATE VIEW compare AS
 WITH ordered AS (
-  SELECT min(model_a, model_b)                                   AS model_a,
-         max(model_a, model_b)                                   AS model_b,
-         both + only_a + only_b + neither                        AS n,
-         both,
-         CASE WHEN model_a < model_b THEN only_a ELSE only_b END AS only_a,
-         CASE WHEN model_a < model_b THEN only_b ELSE only_a END AS only_b,
-         neither
+  SELECT min(model_a, model_b) AS model_a, max(model_a, model_b) AS model_b, outside, items,
+         CASE WHEN model_a < model_b THEN total_a / n_a ELSE total_b / n_b END AS mean_a,
+         CASE WHEN model_a < model_b THEN total_b / n_b ELSE total_a / n_a END AS mean_b,
+         max(graded OR n_a > 1 OR n_b > 1) OVER (PARTITION BY min(model_a, model_b), max(model_a, model_b)) AS scored
   FROM pair_counts
-), paired AS MATERIALIZED (
-  SELECT *,
-         1.0 * (both + only_a) / n - 1.0 * (both + only_b) / n    AS diff,
-         paired_diff_ci_counts(both, only_a, only_b, neither)     AS ci,
-         paired_prob_better_counts(both, only_a, only_b, neither) AS prob_a_better
-  FROM ordered
+), whole AS (
+  SELECT *, CAST(mean_a * 0x80000000 AS INTEGER) AS units_a, CAST(mean_b * 0x80000000 AS INTEGER) AS units_b FROM ordered
+), summed AS (
+  SELECT model_a, model_b, scored, max(outside) AS outside, sum(items) AS n,
+         sum(items * (mean_a = 1 AND mean_b = 1)) AS both, sum(items * (mean_a = 1)) AS right_a, sum(items * (mean_b = 1)) AS right_b,
+         sum(items * units_a) / 2147483648.0
+           + sum(items * CAST((mean_a * 0x80000000 - units_a) * 0x80000000 AS INTEGER)) / 4611686018427387904.0 AS total_a,
+         sum(items * units_b) / 2147483648.0
+           + sum(items * CAST((mean_b * 0x80000000 - units_b) * 0x80000000 AS INTEGER)) / 4611686018427387904.0 AS total_b,
+         paired_mean_diff_ci_counts(mean_a - mean_b, items) FILTER (WHERE scored) AS ci,
+         paired_mean_prob_better_counts(mean_a - mean_b, items) FILTER (WHERE scored) AS prob
+  FROM whole GROUP BY model_a, model_b
+), tested AS MATERIALIZED (
+  SELECT model_a, model_b, n,
+         CASE WHEN NOT scored THEN both END AS both, CASE WHEN NOT scored THEN right_a - both END AS only_a,
+         CASE WHEN NOT scored THEN right_b - both END AS only_b, CASE WHEN NOT scored THEN n - right_a - right_b + both END AS neither,
+         CASE WHEN NOT scored THEN 1.0 * right_a / n WHEN NOT outside THEN total_a / n END AS mean_a,
+         CASE WHEN NOT scored THEN 1.0 * right_b / n WHEN NOT outside THEN total_b / n END AS mean_b,
+         CASE WHEN outside THEN 'score out of range' WHEN scored THEN 'paired means' ELSE 'paired' END AS method,
+         CASE WHEN NOT scored THEN paired_diff_ci_counts(both, right_a - both, right_b - both, n - right_a - right_b + both)
+              WHEN NOT outside THEN ci END AS ci,
+         CASE WHEN NOT scored THEN paired_prob_better_counts(both, right_a - both, right_b - both, n - right_a - right_b + both)
+              WHEN NOT outside THEN prob END AS prob_a_better,
+         CASE WHEN NOT scored THEN mcnemar_p_counts(right_a - both, right_b - both)
+              WHEN NOT outside THEN 2 * min(prob, 1 - prob) END AS p
+  FROM summed
+), stepped AS (
+  SELECT *, p * (1 + count(p) OVER () - row_number() OVER (ORDER BY p IS NULL, p)) AS step FROM tested
+), held AS (
+  SELECT *, mean_a - mean_b AS diff,
+         CASE WHEN p IS NOT NULL THEN min(1, max(step) OVER (ORDER BY p IS NULL, p)) END AS p_all FROM stepped
 )
 SELECT model_a, model_b, n, both, only_a, only_b, neither, diff,
        ci, ci_lo(ci) AS lo, ci_hi(ci) AS hi, prob_a_better,
-       CASE WHEN ci_lo(ci) > 0 THEN 'A better'
+       CASE WHEN ci IS NULL THEN NULL
+            WHEN ci_lo(ci) > 0 THEN 'A better'
             WHEN ci_hi(ci) < 0 THEN 'B better'
-            ELSE 'not separated' END AS verdict
-FROM paired
+            ELSE 'not separated' END AS verdict,
+       p, p_all,
+       CASE WHEN p_all IS NULL THEN NULL WHEN p_all > 0.05 THEN 'not separated'
+            WHEN mean_a > mean_b THEN 'A better' ELSE 'B better' END AS verdict_all,
+       method, mean_a, mean_b,
+       max(0, diff - ci_lo(ci)) AS err_lo, max(0, ci_hi(ci) - diff) AS err_hi
+FROM held
 ORDER BY model_a, model_b;
 
 -- The mean score of each model, of scores from 0 to 1.
@@ -144,15 +196,20 @@ ORDER BY mean DESC, model;
 DROP VIEW IF EXISTS task_compare;
 CREATE VIEW task_compare AS
 WITH ordered AS (
-  SELECT min(model_a, model_b) AS model_a, max(model_a, model_b) AS model_b, n,
-         CASE WHEN model_a < model_b THEN total ELSE -total END AS total
+  SELECT min(model_a, model_b) AS model_a, max(model_a, model_b) AS model_b, n, outside,
+         iif(model_a < model_b, 1, -1) * units AS units, iif(model_a < model_b, 1, -1) * rest AS rest
   FROM diff_counts
 ), compared AS (
-  SELECT model_a, model_b, count(*) AS tasks, sum(n) AS n, 1.0 * sum(total) / sum(n) AS diff,
-         clustered_diff_ci_counts(total, n)      AS ci,
-         clustered_prob_better_counts(total, n)  AS prob_a_better
+  SELECT model_a, model_b, count(*) AS tasks, sum(n) AS n, max(outside) AS outside,
+         (sum(units) / 2147483648.0 + sum(rest) / 4611686018427387904.0) / sum(n) AS diff,
+         clustered_diff_ci_counts(units / 2147483648.0 + rest / 4611686018427387904.0, n)     AS ci,
+         clustered_prob_better_counts(units / 2147483648.0 + rest / 4611686018427387904.0, n) AS prob
   FROM ordered GROUP BY model_a, model_b
+), known AS (
+  SELECT model_a, model_b, tasks, n, CASE WHEN NOT outside THEN diff END AS diff,
+         CASE WHEN NOT outside THEN ci END AS ci, CASE WHEN NOT outside THEN prob END AS prob_a_better
+  FROM compared
 )
 SELECT model_a, model_b, tasks, n, diff, ci, ci_lo(ci) AS lo, ci_hi(ci) AS hi, prob_a_better
-FROM compared
+FROM known
 ORDER BY model_a, model_b;

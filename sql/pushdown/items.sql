@@ -1,12 +1,7 @@
--- How many questions each model got right k times of n, for clustered_ci_counts
--- where questions were asked again.  Clusters as small as a question are as many
--- as the questions; but those with the same k and n are alike, so it is enough
--- to say how many there are.
--- Standard SQL, as models.sql.
-SELECT model, k, n, count(*) AS items
-FROM (SELECT model,
-             count(CASE WHEN correct = 1 THEN 1 END)  AS k,
-             count(correct)                           AS n
-      FROM results
-      GROUP BY model, task, item) AS asked
-GROUP BY model, k, n;
+-- How many questions of each model have the same number of answers and the same total:
+-- right k times of n, for clustered_ci_counts and pass_at_k_ci_counts, or a score, for
+-- mean_ci_counts and clustered_mean_ci_counts.  Clusters as small as a question are as
+-- many as the questions, but it is enough to say how many are alike.
+SELECT model, graded, outside, total, n, count(*) AS items
+FROM asked
+GROUP BY model, graded, outside, total, n;

@@ -1,9 +1,10 @@
--- The counts of each model on each task, for clustered_ci_counts: one row a
--- cluster.  Group by another column, and these are the counts of other clusters.
--- Standard SQL, as models.sql.
-SELECT model,
-       task,
-       count(CASE WHEN correct = 1 THEN 1 END)  AS k,
-       count(correct)                           AS n
-FROM results
-GROUP BY model, task;
+-- The counts of each model on each task, for clustered_ci_counts, and where the task is
+-- graded their sum, for clustered_mean_ci_counts: one row a cluster.
+SELECT model, task, graded,
+       sum(outside)                          AS outside,
+       count(CASE WHEN share = 1 THEN 1 END) AS k,
+       count(*)                              AS n,
+       sum(CAST(units AS BIGINT))            AS units,
+       sum(CAST(rest AS BIGINT))             AS rest
+FROM shares
+GROUP BY model, task, graded;

@@ -9,7 +9,8 @@ WITH d(x) AS (
 ), models(m, model) AS (
   VALUES (1, 'B-large'), (2, 'a-small'), (3, '1.10'), (4, 'comma, "quoted"'), (5, 'Ångström 7b')
 ), tasks(t) AS (
-  SELECT a.x + 10 * b.x + 100 * c.x FROM d AS a, d AS b, d AS c WHERE c.x < 2
+  SELECT a.x + 10 * b.x + 100 * c.x FROM d AS a, d AS b, d AS c
+  WHERE a.x + 10 * b.x + 100 * c.x < 200
 ), items(i) AS (
   SELECT a.x + 10 * b.x + 100 * c.x + 1000 * e.x FROM d AS a, d AS b, d AS c, d AS e
   WHERE a.x + 10 * b.x + 100 * c.x + 1000 * e.x < 2500

@@ -1,14 +1,17 @@
 #!/usr/bin/python3
 """Counts in PostgreSQL and in DuckDB, finished in SQLite, must equal evalci over
-the same rows to the digit: make test-pushdown, or run.py EXTENSION DUCKDB.
+the same rows to the digit: make test-pushdown, or run.py EXTENSION DUCKDB [TASKS],
+for rows.sql with as many tasks, of 15,000 rows each.
 
-Every engine makes the three million rows of rows.sql itself.  The counting
+Every engine makes the rows of rows.sql itself.  The counting
 queries run there as they are in sql/pushdown, their CSV is imported by the real
 sqlite3 shell, and what finish.sql's views give is compared with what
 views.sql gives over the rows, value by value and type by type.  The methods that those views do not use are compared likewise.
 """
 import contextlib
+import csv
 import glob
+import io
 import os
 import pathlib
 import shutil
@@ -21,22 +24,36 @@ import time
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
 HERE = ROOT / "tests/pushdown"
-COLUMNS = {"leaderboard": "model, n, correct, errored, accuracy, ci, lo, hi, method, tasks, task_ci, task_lo, task_hi, bar",
-           "compare": "model_a, model_b, n, both, only_a, only_b, neither, diff, ci, lo, hi, prob_a_better, verdict"}
+COLUMNS = {"leaderboard": "model, n, correct, errored, accuracy, ci, lo, hi, method, tasks, task_ci, task_lo, task_hi, bar, err_lo, err_hi",
+           "compare": "*"}
 COUNTS = ["models", "tasks", "items", "pairs", "scores", "diffs"]
 PARTITIONS = 4
 TABLE = ("CREATE TABLE answers(model TEXT NOT NULL, task TEXT NOT NULL, item BIGINT NOT NULL,"
-         " attempt INTEGER NOT NULL, correct INTEGER, score DOUBLE PRECISION, error TEXT)")
+         " attempt INTEGER NOT NULL, correct INTEGER, score DOUBLE PRECISION, error TEXT,"
+         " score_lo DOUBLE PRECISION, score_hi DOUBLE PRECISION)")
 
-# What results is, of all answers, and what the leaderboard must then say its
-# method is: one of them asks questions again, the other does not.
+# What results is, of all answers; and a method that the leaderboard must then name, and
+# compare.  Of ten tasks SCORED grades two, from 1 to 10 and from 0 to 1, by scores whose
+# sums round.
+SCORED = """SELECT model, task, item, attempt, CASE WHEN task LIKE 'task %1' OR task LIKE 'task %2' THEN NULL ELSE correct END AS correct,
+                   CASE WHEN task LIKE 'task %1' THEN 1 + 9 * score ELSE score * 0.7 END AS score, error,
+                   CASE WHEN task LIKE 'task %1' THEN CAST(1 AS DOUBLE PRECISION) END AS score_lo,
+                   CASE WHEN task LIKE 'task %1' THEN CAST(10 AS DOUBLE PRECISION) END AS score_hi
+            FROM answers WHERE """
 STAGES = {
-    "a sample, asked once": ("SELECT * FROM answers WHERE attempt = 1 AND item % 50 = 1", "bayes"),
-    "all": ("SELECT * FROM answers", "clustered by item"),
+    "a sample, asked once": ("SELECT * FROM answers WHERE attempt = 1 AND item % 50 = 1", "bayes", "paired"),
+    "a sample, graded": (SCORED + "attempt = 1 AND item % 50 = 1", "mean", "paired means"),
+    "a sample, graded and asked again": (SCORED + "item % 50 < 2", "mean, clustered by item", "paired means"),
+    "a score out of its range": ("SELECT model, task, item, attempt, CAST(NULL AS INTEGER) AS correct, score * 1.1 AS score, error,"
+                                 " score_lo, score_hi FROM answers WHERE item % 50 = 1", "score out of range", "score out of range"),
+    "all": ("SELECT * FROM answers", "clustered by item", "paired means"),
 }
 
 # Methods that the views do not use: (over the rows, over the counts).
 PAIR = "'a-small', 'Ångström 7b'"
+BOTH = f"""WITH asked AS MATERIALIZED (SELECT model, task, item, total / n AS mean, n, graded, outside FROM questions
+                                       WHERE model IN ({PAIR}) AND n > 0)"""
+MET = "asked AS a JOIN asked AS b USING (task, item) JOIN (VALUES (" + PAIR + ")) AS pair ON a.model = column1 AND b.model = column2"
 METHODS = {
     "one model": (
         """SELECT model, hdi_ci(correct), wilson_ci(correct, 0.9), cp_ci(correct), clt_ci(correct),
@@ -44,7 +61,7 @@ METHODS = {
            FROM results GROUP BY model ORDER BY model""",
         """SELECT model, hdi_ci_counts(m.k, m.n), wilson_ci_counts(m.k, m.n, 0.9), cp_ci_counts(m.k, m.n),
                   clt_ci_counts(m.k, m.n), clustered_clt_ci_counts(t.k, t.n)
-           FROM model_counts AS m JOIN task_counts AS t USING (model) GROUP BY model ORDER BY model"""),
+           FROM model_counts AS m LEFT JOIN task_counts AS t USING (model) GROUP BY model ORDER BY model"""),
     "different questions": (
         f"""WITH pair(a, b) AS (VALUES ({PAIR})),
                  y(a, b) AS (SELECT CASE WHEN model = a THEN correct END, CASE WHEN model = b THEN correct END
@@ -56,15 +73,11 @@ METHODS = {
                    odds_ratio_ci_counts(a.k, a.n, b.k, b.n), fisher_or_ci_counts(a.k, a.n, b.k, b.n),
                    diff_clt_ci_counts(a.k, a.n, b.k, b.n)
             FROM pair JOIN model_counts AS a ON a.model = pair.a JOIN model_counts AS b ON b.model = pair.b"""),
-    "the same questions": (
-        f"""WITH pair(a, b) AS (VALUES ({PAIR})),
-                 answers AS MATERIALIZED (SELECT model, task, item, correct, min(attempt) FROM results
-                                          WHERE correct IS NOT NULL GROUP BY model, task, item)
-            SELECT paired_diff_clt_ci(a.correct, b.correct)
-            FROM pair JOIN answers AS a ON a.model = pair.a
-            JOIN answers AS b ON b.model = pair.b AND b.task = a.task AND b.item = a.item""",
-        f"""SELECT paired_diff_clt_ci_counts(both, only_a, only_b, neither)
-            FROM pair_counts WHERE (model_a, model_b) = ({PAIR})"""),
+    "the same questions, asked once": (
+        f"""{BOTH} SELECT paired_diff_clt_ci(a.mean, b.mean) FROM {MET} WHERE a.n = 1 AND b.n = 1 AND NOT a.graded""",
+        f"""SELECT paired_diff_clt_ci_counts(sum(items * (total_a = 1 AND total_b = 1)), sum(items * (total_a = 1 AND total_b = 0)),
+                                             sum(items * (total_a = 0 AND total_b = 1)), sum(items * (total_a = 0 AND total_b = 0)))
+            FROM pair_counts WHERE (model_a, model_b) = ({PAIR}) AND n_a = 1 AND n_b = 1 AND NOT graded"""),
     "scores": (
         """SELECT model, count(score), mean_ci(score), mean_lmt_ci(score, 0.9), mean_clt_ci(score)
            FROM results WHERE score IS NOT NULL GROUP BY model ORDER BY model""",
@@ -74,20 +87,19 @@ METHODS = {
         """SELECT model, pass_at_k_ci(correct, item, 2), pass_hat_k_ci(correct, item, 3, 0.9, 'icc')
            FROM results WHERE correct IS NOT NULL GROUP BY model ORDER BY model""",
         """WITH again(model, k, n, items) AS (
-             SELECT model, k, n, items FROM item_counts WHERE n > 0
+             SELECT model, total, n, items FROM item_counts
              UNION ALL SELECT model, k, n, items - 1 FROM again WHERE items > 1)
            SELECT model, pass_at_k_ci_counts(k, n, 2), pass_hat_k_ci_counts(k, n, 3, 0.9, 'icc')
            FROM again GROUP BY model ORDER BY model"""),
     "the same questions, by task": (
-        f"""WITH pair(a, b) AS (VALUES ({PAIR})),
-                 answers AS MATERIALIZED (SELECT model, task, item, correct, min(attempt) FROM results
-                                          WHERE correct IS NOT NULL GROUP BY model, task, item)
-            SELECT count(DISTINCT a.task), count(*), clustered_diff_ci(a.correct, b.correct, a.task),
-                   clustered_prob_better(a.correct, b.correct, a.task)
-            FROM pair JOIN answers AS a ON a.model = pair.a
-            JOIN answers AS b ON b.model = pair.b AND b.task = a.task AND b.item = a.item""",
-        f"SELECT tasks, n, ci, prob_a_better FROM task_compare WHERE (model_a, model_b) = ({PAIR})"),
+        f"""{BOTH} SELECT count(DISTINCT a.task), count(*),
+                          clustered_diff_ci(a.mean, b.mean, a.task) FILTER (WHERE NOT a.outside AND NOT b.outside),
+                          clustered_prob_better(a.mean, b.mean, a.task) FILTER (WHERE NOT a.outside AND NOT b.outside)
+            FROM {MET} HAVING NOT max(a.outside OR b.outside)""",
+        f"SELECT tasks, n, ci, prob_a_better FROM task_compare WHERE (model_a, model_b) = ({PAIR}) AND ci IS NOT NULL"),
 }
+# Those of right and wrong answers alone, and of scores from 0 to 1.
+UNGRADED = ("one model", "different questions", "scores", "attempts")
 
 passed = failed = 0
 
@@ -174,11 +186,11 @@ class Postgres:
         return run(["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-h", str(self.home), "-U", "postgres", "-d", "postgres",
                     *args], **how)
 
-    def load(self):
+    def load(self, rows):
         partitions = "".join(f"CREATE TABLE answers_{i} PARTITION OF answers "
                              f"FOR VALUES WITH (MODULUS {PARTITIONS}, REMAINDER {i});" for i in range(PARTITIONS))
         self.psql("-c", TABLE + " PARTITION BY HASH (item);" + partitions)
-        self.psql("-f", str(HERE / "rows.sql"))
+        self.psql("-f", "-", input=rows)
         self.psql("-c", "ANALYZE answers")
         self.version = self.psql("-A", "-t", "-c", "SHOW server_version").split()[0]
 
@@ -198,9 +210,9 @@ class Duck:
     def __init__(self, scratch, library):
         self.command = ["node", str(HERE / "duckdb.mjs"), os.path.abspath(library), str(scratch / "rows.duckdb")]
 
-    def load(self):
+    def load(self, rows):
         self.execute(TABLE)
-        self.execute((HERE / "rows.sql").read_text())
+        self.execute(rows)
         self.version = self.execute("SELECT version() AS version").split()[1]
 
     def execute(self, statements):
@@ -211,15 +223,26 @@ class Duck:
 
 
 class Lite:
-    """SQLite as the warehouse: an ordinary table, as an import makes it."""
+    """SQLite as the warehouse: an ordinary table, as an import makes it.  Its results are
+    written here, since the shell writes 15 digits of a score."""
     name = "SQLite"
     version = sqlite3.sqlite_version
 
-    def __init__(self, scratch):
-        self.database = str(scratch / "heap.db")
+    def __init__(self, rows):
+        self.rows = rows
+
+    def execute(self, statements):
+        self.heap = sqlite3.connect(":memory:")
+        results = self.rows.execute("SELECT * FROM results")
+        self.heap.execute(f"CREATE TABLE results({', '.join(column[0] for column in results.description)})")
+        self.heap.executemany(f"INSERT INTO results VALUES ({', '.join('?' * len(results.description))})", results)
+        self.heap.executescript((ROOT / "sql/pushdown/asked.sql").read_text())
 
     def count(self, query):
-        return run(["sqlite3", "-csv", "-header", self.database], input=query.read_text())
+        counted = self.heap.execute(query.read_text())
+        text = io.StringIO()
+        csv.writer(text).writerows([[column[0] for column in counted.description], *counted])
+        return text.getvalue()
 
 
 def connect(database, extension):
@@ -229,11 +252,19 @@ def connect(database, extension):
     return db
 
 
-def answers_of(db, which):
+def rows_sql(tasks):
+    """rows.sql with so many tasks, in place of its 200."""
+    text = (HERE / "rows.sql").read_text()
+    if text.count("100 * c.x < 200\n") != 1:
+        raise LookupError("rows.sql does not choose its tasks by their number")
+    return text.replace("100 * c.x < 200\n", f"100 * c.x < {tasks}\n")
+
+
+def answers_of(db, which, graded=False):
     """What a user sees: the two views' rows, in the columns that counts can give, and
     the other methods', by name."""
     found = {view: db.execute(f"SELECT {columns if which == 0 else '*'} FROM {view}") for view, columns in COLUMNS.items()}
-    found.update((name, db.execute(queries[which])) for name, queries in METHODS.items())
+    found.update((name, db.execute(queries[which])) for name, queries in METHODS.items() if not graded or name not in UNGRADED)
     return {name: ([column[0] for column in rows.description] if name in COLUMNS else None,
                    rows.fetchall()) for name, rows in found.items()}
 
@@ -259,7 +290,7 @@ def differences(wanted, got):
 def refusals(extension, scratch):
     """What the import must not take: results that are not 0 or 1, and the same counts again."""
     def said_of(rows, folder, times):
-        table = "CREATE TABLE results(model, correct); INSERT INTO results VALUES " + rows + ";"
+        table = "CREATE TABLE results(model, correct, score, error); INSERT INTO results(model, correct) VALUES " + rows + ";"
         counts = run(["sqlite3", "-csv", "-header", ":memory:"],
                      input=table + (ROOT / "sql/pushdown/models.sql").read_text())
         try:
@@ -277,26 +308,25 @@ def refusals(extension, scratch):
 
 
 def compare_engines(rows, engines, extension, scratch):
-    for stage, (definition, method) in STAGES.items():
-        view = f"DROP VIEW IF EXISTS results; CREATE VIEW results AS {definition};"
+    asked = (ROOT / "sql/pushdown/asked.sql").read_text()
+    for stage, (definition, method, paired) in STAGES.items():
+        drop = "".join(f"DROP VIEW IF EXISTS {name};" for name in ("met", "asked", "shares", "results"))
+        view = f"{drop} CREATE VIEW results AS {definition};"
         rows.executescript(view)
-        wanted, seconds = timed(answers_of, rows, 0)
+        graded = "score" in stage or "graded" in stage
+        wanted, seconds = timed(answers_of, rows, 0, graded)
         (size,) = rows.execute("SELECT count(*) FROM results").fetchone()
         print(f"{stage}: {size:,} rows, {seconds:.1f} s over the rows", flush=True)
         # That there is something to compare, and that it is what the stage is for.
         check(f"{stage}: six models", len(wanted["leaderboard"][1]) == 6)
         check(f"{stage}: ten pairs", len(wanted["compare"][1]) == 10)
-        check(f"{stage}: the best model's method", wanted["leaderboard"][1][0][8] == method)
+        for name, wish in (("leaderboard", method), ("compare", paired)):
+            at = wanted[name][0].index("method")
+            check(f"{stage}: a method of {name}", wish in [row[at] for row in wanted[name][1]])
         for engine in engines:
-            if isinstance(engine, Lite):
-                if stage == "all":
-                    continue
-                rows.execute("ATTACH ? AS heap", (engine.database,))
-                rows.execute("CREATE TABLE heap.results AS SELECT * FROM main.results")
-                rows.commit()
-                rows.execute("DETACH heap")
-            else:
-                engine.execute(view)
+            if isinstance(engine, Lite) and stage == "all":
+                continue
+            engine.execute(view + asked)
             counts, spent = {}, []
             for name in COUNTS:
                 query = ROOT / f"sql/pushdown/{name}.sql"
@@ -306,17 +336,15 @@ def compare_engines(rows, engines, extension, scratch):
                     plan = engine.plan(query)
                     check(f"{name}.sql is counted in parallel", "Gather" in plan and "Parallel" in plan, plan)
             folder = scratch / f"{engine.name} {stage}".replace(" ", "-")
-            got, seconds = timed(lambda: answers_of(finish(extension, counts, folder), 1))
+            got, seconds = timed(lambda: answers_of(finish(extension, counts, folder), 1, graded))
             print(f"  {engine.name} {engine.version}: {', '.join(spent)}, finish {seconds:.1f} s; "
                   f"{sum(map(len, counts.values())):,} bytes of counts", flush=True)
             for what in wanted:
-                if stage == "all" and what == "compare":
-                    continue  # over rows that asks every attempt, over counts the first
                 difference = differences(wanted[what], got[what])
                 check(f"{engine.name}, {stage}, {what}", not difference, difference)
 
 
-def main(extension, library):
+def main(extension, library, tasks="200"):
     extension = os.path.abspath(extension).rsplit(".", 1)[0]
     # So that the server stops when this program is told to.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
@@ -325,13 +353,13 @@ def main(extension, library):
         scratch.chmod(0o711)
         rows = connect(str(scratch / "rows.db"), extension)
         rows.executescript((ROOT / "sql/schema.sql").read_text() + "ALTER TABLE results RENAME TO answers;"
-                           + "PRAGMA journal_mode = off;" + (HERE / "rows.sql").read_text())
+                           + "PRAGMA journal_mode = off;" + rows_sql(tasks))
         rows.executescript("CREATE VIEW results AS SELECT * FROM answers;" + (ROOT / "sql/views.sql").read_text())
-        engines = [Lite(scratch)]
+        engines = [Lite(rows)]
         for start in (lambda: stack.enter_context(Postgres(scratch)), lambda: Duck(scratch, library)):
             try:
                 engine = start()
-                engine.load()
+                engine.load(rows_sql(tasks))
                 engines.append(engine)
             except (OSError, LookupError, RuntimeError) as error:
                 check("an engine to count in", False, str(error))

@@ -34,7 +34,7 @@ ELSEWHERE = {
     "sqlite-utils query": "tests/clients/run",
     "datasette evals.db": "tests/views/datasette.py runs its queries",
     "echo 'SELECT model, ci FROM leaderboard' |": "tests/clients/run",
-    "for counts in models tasks items pairs": "tests/pushdown/run.py",
+    "psql -X -f sql/pushdown/asked.sql": "tests/pushdown/run.py",
 }
 CLIENTS = {"js": "node", "java": "java", "r": "Rscript"}
 # A statement that says what is meant, at the head of the page: results need not be there.
