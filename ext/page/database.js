@@ -62,7 +62,8 @@ class Database {
     return results;
   }
 
-  /* Calls with each row, while it does not return false. */
+  /* Calls with each row; a statement whose rows are not wanted any more returns false, and
+  ** the next one follows. */
   each(sql, parameters, row, { asText = false, head = () => {} } = {}) {
     const wasm = this.#wasm, bytes = encoder.encode(`${sql}\0`), text = this.#memory(bytes);
     try {
@@ -71,7 +72,7 @@ class Database {
         const statement = this.#pointer(this.#scratch), offset = at - text;
         this.#check(rc, () => this.#place(bytes, offset));
         at = this.#pointer(this.#scratch + 4);
-        if (statement && !this.#rows(statement, parameters, row, asText, head)) break;
+        if (statement) this.#rows(statement, parameters, row, asText, head);
       }
     } finally {
       wasm._free(text);
@@ -88,9 +89,8 @@ class Database {
       for (let rc; (rc = wasm._sqlite3_step(statement)) !== SQLITE_DONE;) {
         if (rc !== SQLITE_ROW) this.#check(rc);
         const values = columns.map((_, i) => this.#value(statement, i, asText));
-        if (row(values, columns) === false) return false;
+        if (row(values, columns) === false) return;
       }
-      return true;
     } finally {
       wasm._sqlite3_finalize(statement);
     }

@@ -22,7 +22,7 @@ SELECT CASE WHEN NOT json_valid(body) THEN 'not JSON'
             WHEN json_type(body, '$.simulations') = 'array' OR json_type(body, '$[0].task_id') IS NOT NULL THEN 'tau_bench'
             WHEN json_type(body, '$.resolved_ids') = 'array' OR json_type(body, '$.resolved') = 'array' THEN 'swebench'
             WHEN json_type(body) = 'object' AND body <> '{}' AND
-                 NOT EXISTS (SELECT 1 FROM json_each(body) AS k WHERE coalesce(json_type(k.value, '$.resolved'), k.type) NOT IN ('true', 'false'))
+                 NOT EXISTS (SELECT 1 FROM json_each(body) AS k WHERE CASE k.type WHEN 'object' THEN coalesce(json_type(k.value, '$.resolved'), '') ELSE k.type END NOT IN ('true', 'false'))
             THEN 'swebench'
             ELSE 'unknown' END
 FROM log`;

@@ -1,0 +1,536 @@
+/*
+** The page: takes files, has a worker read and ask them, and shows what comes back.
+** Whatever comes from a file is put on the page as text.
+*/
+"use strict";
+
+const $ = (id) => document.getElementById(id);
+
+const KINDS = {
+  promptfoo: "promptfoo’s database", phoenix: "Phoenix’s database", csv: "CSV", lm_eval: "lm_eval’s samples", inspect: "Inspect’s logs",
+  swebench: "SWE-bench’s reports", tau_bench: "tau-bench’s trajectories", helm: "HELM’s runs",
+};
+
+const EXAMPLES = {
+  Leaderboard: "SELECT rank_lo || '–' || rank_hi AS rank, model, n, accuracy, ci, p_best\nFROM leaderboard;",
+  Compare: "SELECT model_a, model_b, n, diff, ci, prob_a_better, verdict_all\nFROM compare\nORDER BY abs(diff) DESC;",
+  Ranks: "SELECT value->>'label' AS model, value->>'p_best' AS p_best, value->>'rank' AS expected_rank,\n" +
+         "       value->>'lo' AS lowest, value->>'hi' AS highest\n" +
+         "FROM json_each((SELECT ranks(model, correct) FROM results));",
+  "By task": "SELECT task, model, n, accuracy, ci, method\nFROM by_task;",
+  "Every method": "SELECT method, lo, hi, json_array(lo, hi) AS interval\nFROM ci_methods(18, 20);",
+  Picture: "SELECT forest_svg(model, accuracy, ci, '{\"axis\":\"accuracy, with its 95% interval\"}') AS picture\n" +
+           "FROM (SELECT model, accuracy, ci FROM leaderboard LIMIT 50);",
+};
+
+const FOREST = `
+SELECT forest_svg(model, accuracy, ci, '{"axis":"accuracy, with its 95% interval"}')
+FROM (SELECT model, accuracy, ci FROM leaderboard LIMIT 1000)`;
+const HEATMAP = `
+WITH first AS (SELECT row_number() OVER () AS place, model FROM leaderboard LIMIT 30)
+SELECT heatmap_svg(a, b, p)
+FROM (SELECT a.model AS a, b.model AS b, CASE WHEN c.model_a = a.model THEN prob_a_better ELSE 1 - prob_a_better END AS p
+      FROM first AS a CROSS JOIN first AS b
+      LEFT JOIN compare AS c ON c.model_a = min(a.model, b.model) AND c.model_b = max(a.model, b.model)
+      ORDER BY a.place, b.place)`;
+
+/* What can be saved, by the name of its file: a task of the worker's, or what is here. */
+const SAVINGS = [
+  ["report.html", "the report, a page of its own", () => new Blob([reportText ?? refuseReport()], { type: "text/html" })],
+  ["leaderboard.csv", "a row a model, every column", () => ask("csv", { sql: "SELECT * FROM leaderboard" })],
+  ["compare.csv", "a row for every two models", () => ask("csv", { sql: "SELECT * FROM compare" })],
+  ["by_task.csv", "a row a model and task", () => ask("csv", { sql: "SELECT * FROM by_task" })],
+  ["forest.svg", "the models and their intervals, drawn", () => ask("picture", { sql: FOREST })],
+  ["heatmap.svg", "how sure each is better than each other, drawn", () => ask("picture", { sql: HEATMAP })],
+  ["evals.db", "the answers, a SQLite database", () => ask("database")],
+];
+
+/* Elements, of a name, attributes and children; texts stay texts. */
+function element(name, attributes = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
+/* A name from a file: its own direction of writing, and no more of it than a line or two. */
+function named(text) {
+  return element("bdi", text.length > 100 ? { title: text.slice(0, 1000) } : {}, text.length > 100 ? `${text.slice(0, 99)}…` : text);
+}
+
+function counted(n, one, many = `${one}s`) {
+  return `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
+}
+
+/* ---- The worker ---- */
+
+class Stopped extends Error {}
+
+/* The WebAssembly, compiled once; each worker makes its own memory of it. */
+async function compiled() {
+  if (typeof DecompressionStream === "undefined" || typeof WebAssembly === "undefined")
+    throw new Error("this browser is too old for the page: it lacks WebAssembly or DecompressionStream");
+  const packed = Uint8Array.from(atob($("wasm").textContent), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return WebAssembly.compile(await new Response(stream).arrayBuffer());
+}
+
+class Session {
+  #worker;
+  #waiting = new Map();
+  #asked = 0;
+
+  constructor() {
+    const url = URL.createObjectURL(new Blob([$("worker").textContent], { type: "text/javascript" }));
+    this.#worker = new Worker(url);
+    URL.revokeObjectURL(url);
+    this.#worker.onmessage = ({ data }) => this.#answer(data);
+    this.#worker.onerror = (event) => this.end(new Error(event.message || "the worker failed"));
+  }
+
+  ask(task, argument) {
+    const id = ++this.#asked;
+    return new Promise((give, refuse) => {
+      this.#waiting.set(id, { give, refuse });
+      this.#worker.postMessage({ id, task, argument });
+    });
+  }
+
+  #answer({ id, stage, error, value }) {
+    if (stage) return tellStage(stage);
+    const { give, refuse } = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    if (error) refuse(Object.assign(new Error(error.message), error));
+    else give(value);
+  }
+
+  end(reason = new Stopped()) {
+    this.#worker.terminate();
+    for (const { refuse } of this.#waiting.values()) refuse(reason);
+    this.#waiting.clear();
+  }
+}
+
+let module;           // a promise of the WebAssembly
+let session;          // the worker that has what was given
+let given;            // what it was given: { task, argument }
+let opened;           // what it found, once it has
+let reportText;       // the report, once it is made
+let lastQuery;        // whose result is shown
+
+const ask = (task, argument) => session.ask(task, argument);
+
+async function start() {
+  session?.end();
+  const mine = session = new Session();
+  module ??= compiled();
+  const { version, sqliteVersion } = await mine.ask("start", { wasm: await module });
+  $("versions").textContent = `evalci ${version}, SQLite ${sqliteVersion}`;
+}
+
+/* ---- What it is doing ---- */
+
+let tasks = 0, begun, clock;
+
+function tellStage(text) {
+  $("stage").textContent = `${text}…`;
+}
+
+/* Shows that it works, until what is awaited is there. */
+async function during(text, work) {
+  tellStage(text);
+  if (tasks++ === 0) {
+    begun = performance.now();
+    $("elapsed").textContent = "";
+    clock = setInterval(() => { $("elapsed").textContent = `${Math.round((performance.now() - begun) / 1000)} s`; }, 1000);
+    $("working").hidden = false;
+  }
+  try {
+    return await work();
+  } finally {
+    if (--tasks === 0) {
+      clearInterval(clock);
+      $("stage").textContent = "";
+      $("working").hidden = true;
+    }
+  }
+}
+
+function refuse(where, error) {
+  where.replaceChildren();
+  if (error instanceof Stopped) return;
+  const box = element("div", { class: "refused" }, element("bdi", {}, error.message));
+  if (error.said?.columns.includes("reason")) {
+    const lines = error.said.rows.map(([path, reason]) => element("li", {}, ...(path === null ? [] : [named(path), ": "]), element("bdi", {}, reason)));
+    box.append(element("ul", {}, ...lines));
+  }
+  where.append(box);
+}
+
+/* The worker ends, and another opens the same files, so that they can be asked again. */
+async function stop() {
+  const again = opened && given;
+  session.end();
+  $("said").append(element("p", {}, "Stopped."));
+  if (!again) return;
+  try {
+    await during("Opening it again", async () => {
+      await start();
+      await ask(again.task, again.argument);
+    });
+  } catch (error) {
+    refuse($("refused"), error);
+  }
+}
+
+/* ---- What was given ---- */
+
+async function take(what) {
+  given = what;
+  opened = reportText = lastQuery = undefined;
+  for (const id of ["said", "refused", "report-refused", "query-refused", "answered", "answers"]) $(id).replaceChildren();
+  $("results").hidden = $("report-frame").hidden = $("save-result").hidden = $("make-report").hidden = true;
+  $("again").disabled = what.task !== "open";
+  try {
+    await during("Starting", async () => {
+      await start();
+      tellStage("Reading");
+      opened = await ask(what.task, what.argument);
+    });
+  } catch (error) {
+    refuse($("refused"), error);
+    if (what.mayHide) $("refused").append(element("p", {}, "Of a folder that is dropped, this browser hides files with a colon in their names, such as HELM’s: choose it by the button."));
+    return;
+  }
+  $("said").append(...described(opened));
+  document.body.classList.add("opened");
+  $("inviting").textContent = "Drop other files to start anew.";
+  $("results").hidden = false;
+  choose($("tab-report"));
+  await makeReport();
+}
+
+function takeFiles(files, mayHide = false) {
+  const choices = Object.fromEntries(new FormData($("choices")));
+  if (files.length > 0 || mayHide) take({ task: "open", argument: { files, choices }, mayHide });
+}
+
+/* In words: what it is, what was taken, what was not and why. */
+function described({ kind, name, said, answers, models, tasks: tasksFound, lacksLog, isNameless }) {
+  const counts = `${counted(models, "model")}, ${counted(tasksFound, "task")}, ${counted(answers, "answer")}`;
+  if (kind === "sample")
+    return [element("p", {}, `The sample: ${counts}. LangChain’s typewriter task, as published in Bowyer, Aitchison and Ivanova (ICML 2025); which questions each model got right was not, so none are compared in pairs.`)];
+  const sentence = element("p"), table = said ? byName(said) : [], isGiven = kind === "results";
+  if (isGiven) sentence.append(named(name), ` is a database of results: ${counts}.`);
+  else if (kind === "promptfoo" || kind === "phoenix") sentence.append(named(name), ` is ${KINDS[kind]}: ${counts}`);
+  else sentence.append(`${counted(new Set(table.filter(taken).map((row) => row.path)).size, "file")} of ${KINDS[kind]}: ${counts}`);
+  const skipped = skips(table);
+  skipped.forEach(([reason, n], i) => sentence.append(i === 0 ? "; " : ", ", `${n.toLocaleString("en")} skipped because `, element("bdi", {}, reason)));
+  if (!isGiven) sentence.append(".");
+  const told = [sentence];
+  if (lacksLog) told.push(element("p", { class: "soft" }, "It keeps its latest rows in a file beside it, whose name ends in -wal, while something has it open: if there is one, drop both together."));
+  if (isNameless) told.push(element("p", { class: "soft" }, "A model is named files: its own name is that of its folder. Choose the whole folder, or name the model under Choices."));
+  if (said) told.push(element("details", {}, element("summary", {}, "What was taken, line by line"), tableOf(said)));
+  return told;
+}
+
+const byName = ({ columns, rows }) => rows.map((row) => Object.fromEntries(columns.map((column, i) => [column, row[i]])));
+const taken = (row) => row.n > 0 || row.errored > 0;
+
+/* How many were left out, for each reason. */
+function skips(table) {
+  const reasons = new Map();
+  for (const row of table.filter((one) => !taken(one))) {
+    const reason = (row.note ?? "there are no answers in it").replace(/^not imported: /, "");
+    reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+  }
+  return [...reasons];
+}
+
+/* ---- The report ---- */
+
+function refuseReport() {
+  throw new Error("there is no report yet");
+}
+
+async function makeReport() {
+  $("report-refused").replaceChildren();
+  $("make-report").hidden = true;
+  try {
+    reportText = await during("Making the report", () => ask("report"));
+    $("report-frame").srcdoc = reportText;
+    $("report-frame").hidden = false;
+  } catch (error) {
+    refuse($("report-refused"), error);
+    $("make-report").hidden = reportText !== undefined;
+  }
+}
+
+/* As high as what is in it, which changes as its parts are opened. */
+const heights = new ResizeObserver(([{ target }]) => {
+  const height = Math.ceil(target.getBoundingClientRect().height);
+  if (height > 0) $("report-frame").style.height = `${height}px`;
+});
+
+$("report-frame").addEventListener("load", () => {
+  heights.disconnect();
+  heights.observe($("report-frame").contentDocument.body);
+});
+
+/* ---- Results of SQL ---- */
+
+const INTERVAL = /^\[(-?[\d.]+(?:e[-+]?\d+)?),(-?[\d.]+(?:e[-+]?\d+)?)\]$/i;
+
+function intervalOf(value) {
+  const [, lo, hi] = (typeof value === "string" && value.length < 80 && INTERVAL.exec(value)) || [];
+  return lo !== undefined && Number(lo) <= Number(hi) ? [Number(lo), Number(hi)] : null;
+}
+
+/* Six digits; the rest in the cell's title. */
+function written(number) {
+  if (!Number.isFinite(number)) return number < 0 ? "−∞" : "∞";
+  return String(Number.isInteger(number) ? number : Number(number.toPrecision(6))).replace("-", "−");
+}
+
+/* An end of an interval, as precise as can be seen on its axis and a hundred times that. */
+function writtenOn([from, to], end) {
+  if (!Number.isFinite(end)) return written(end);
+  const decimals = Math.min(20, Math.max(0, 4 - Math.floor(Math.log10(to - from))));
+  return end.toFixed(decimals).replace("-", "−");
+}
+
+/* From 0 to 1, or nearer where that is less than half of it; on whole steps. */
+function axisOf(values) {
+  const finite = values.filter(Number.isFinite);
+  const lo = Math.min(...finite), hi = Math.max(...finite), isShare = lo >= 0 && hi <= 1;
+  const least = lo < 0 && hi > 0 ? -Math.max(-lo, hi) : lo, most = lo < 0 && hi > 0 ? -least : hi;
+  for (let step = 1e-6; step < 1e300; step *= 10)
+    for (const part of [step, 2 * step, 5 * step]) {
+      const first = Math.floor(least / part + 1e-9), last = Math.max(Math.ceil(most / part - 1e-9), first + 1);
+      if (last - first > 6) continue;
+      return isShare && (last - first) * part > 0.501 ? [0, 1] : [first * part, last * part];
+    }
+  return [least, most];
+}
+
+/* What a column of intervals is drawn on, and the points that it has: the numbers before
+** it, where they lie in or near the interval in every row. */
+function plotOf(rows, i) {
+  const intervals = rows.map((row) => intervalOf(row[i]));
+  const found = intervals.filter(Boolean);
+  if (found.length === 0 || rows.some((row, r) => !intervals[r] && row[i] !== null)) return null;
+  const isPoint = (point, [lo, hi]) => Number.isFinite(point) && point >= lo - (hi - lo) / 4 - 0.01 && point <= hi + (hi - lo) / 4 + 0.01;
+  const points = i > 0 && rows.every((row, r) => !intervals[r] || isPoint(row[i - 1], intervals[r])) ? rows.map((row) => row[i - 1]) : null;
+  return { intervals, points, axis: axisOf([...found.flat(), ...(points ?? []).filter(Number.isFinite)]) };
+}
+
+/* An interval and its point as a line on its axis. */
+function drawn([lo, hi], point, [from, to]) {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  const at = (value) => 100 * Math.min(1, Math.max(0, (value - from) / (to - from)));
+  const line = (kind, x1, y1, x2, y2) => {
+    const made = document.createElementNS(svg.namespaceURI, "line");
+    for (const [key, value] of Object.entries({ class: kind, x1, y1, x2, y2 })) made.setAttribute(key, value);
+    svg.append(made);
+  };
+  const attributes = { viewBox: "0 0 100 10", preserveAspectRatio: "none", "aria-hidden": "true" };
+  for (const [key, value] of Object.entries(attributes)) svg.setAttribute(key, value);
+  for (const x of [0, 100]) line("axis", x, 0, x, 10);
+  if (from < 0 && to > 0) line("zero", at(0), 0, at(0), 10);
+  line("bar", at(lo), 5, at(hi), 5);
+  for (const end of [lo, hi]) if (end >= from && end <= to) line("ends-of-bar", at(end), 2, at(end), 8);
+  if (Number.isFinite(point)) line("point", at(point), 5, at(point), 5);
+  return svg;
+}
+
+function cellOf(value, plot, r) {
+  if (value === null) return element("td", { class: "null" }, "NULL");
+  const interval = plot?.intervals[r];
+  if (interval)
+    return element("td", { class: "interval", "data-value": value, title: value },
+                   element("div", {}, element("span", {}, `[${interval.map((end) => writtenOn(plot.axis, end)).join(", ")}]`),
+                           drawn(interval, plot.points?.[r], plot.axis)));
+  if (typeof value === "number" || typeof value === "bigint")
+    return element("td", { class: "number", "data-value": String(value), title: String(value) }, typeof value === "number" ? written(value) : String(value));
+  if (value.cut !== undefined) return element("td", { dir: "auto" }, value.cut);
+  // An image runs nothing and loads nothing, whatever a label made of it.
+  if (/^<svg[ >]/.test(value))
+    return element("td", { class: "picture" }, element("img", { alt: "The picture that the query draws", src: `data:image/svg+xml,${encodeURIComponent(value)}` }));
+  return element("td", { dir: "auto" }, value);
+}
+
+function tableOf({ columns, rows }) {
+  const plots = columns.map((_, i) => plotOf(rows, i));
+  const heads = columns.map((column, i) => {
+    const head = element("th", { scope: "col" }, element("bdi", {}, column.length > 100 ? `${column.slice(0, 99)}…` : column));
+    if (plots[i]) {
+      head.className = "interval";
+      head.replaceChildren(element("div", {}, element("bdi", {}, column),
+                                   element("span", { class: "ends" }, ...plots[i].axis.map((end) => element("span", {}, written(end))))));
+    } else if (rows.length > 0 && rows.every((row) => row[i] === null || typeof row[i] === "number" || typeof row[i] === "bigint")) {
+      head.className = "number";
+    }
+    return head;
+  });
+  const body = rows.map((row, r) => element("tr", {}, ...row.map((value, i) => cellOf(value, plots[i], r))));
+  return element("div", { class: "wide", role: "region", "aria-label": "A table", tabindex: "0" },
+                 element("table", {}, element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...body)));
+}
+
+/* The line and place where SQLite stopped reading. */
+function placeOf(sql, offset) {
+  const before = sql.slice(0, offset).split("\n");
+  return `line ${before.length}, character ${before.at(-1).length + 1}`;
+}
+
+async function run() {
+  const sql = $("query").value;
+  if (sql.trim() === "") return;
+  for (const id of ["query-refused", "answered", "answers"]) $(id).replaceChildren();
+  $("save-result").hidden = true;
+  try {
+    const { results, changed } = await during("Asking", () => ask("query", { sql }));
+    const last = results.at(-1);
+    lastQuery = sql;
+    $("answers").append(...results.map(tableOf));
+    $("answered").textContent = results.length === 0 ? "Done; there is nothing to show."
+      : last.more ? `The first ${counted(last.rows.length, "row")}; there are more, which the CSV has.` : `${counted(last.rows.length, "row")}.`;
+    $("save-result").hidden = results.length === 0;
+    if (changed) await makeReport();
+  } catch (error) {
+    if (error.offset !== undefined) error.message += ` (${placeOf(sql, error.offset)})`;
+    refuse($("query-refused"), error);
+  }
+}
+
+/* ---- Downloads ---- */
+
+function save(name, blob) {
+  const link = element("a", { href: URL.createObjectURL(blob), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+}
+
+async function saving(name, make, refused) {
+  refused.replaceChildren();
+  try {
+    save(name, await during(`Making ${name}`, async () => make()));
+  } catch (error) {
+    refuse(refused, error);
+  }
+}
+
+/* ---- Tabs: one is chosen, arrows move between them ---- */
+
+const TABS = [...document.querySelectorAll("[role=tab]")];
+
+function choose(tab) {
+  for (const other of TABS) {
+    other.setAttribute("aria-selected", String(other === tab));
+    other.tabIndex = other === tab ? 0 : -1;
+    $(other.getAttribute("aria-controls")).hidden = other !== tab;
+  }
+}
+
+function moved(key, i) {
+  return { ArrowRight: (i + 1) % TABS.length, ArrowLeft: (i + TABS.length - 1) % TABS.length, Home: 0, End: TABS.length - 1 }[key];
+}
+
+TABS.forEach((tab, i) => {
+  tab.addEventListener("click", () => choose(tab));
+  tab.addEventListener("keydown", (event) => {
+    const to = moved(event.key, i);
+    if (to === undefined) return;
+    event.preventDefault();
+    choose(TABS[to]);
+    TABS[to].focus();
+  });
+});
+
+/* ---- Files, chosen and dropped ---- */
+
+/* The files of a dropped folder, each with its folders before its name. */
+async function entriesUnder(entry, prefix = "") {
+  if (entry.isFile) return [{ name: prefix + entry.name, file: await new Promise((give, refuse) => entry.file(give, refuse)) }];
+  const reader = entry.createReader(), found = [];
+  for (;;) {
+    const some = await new Promise((give, refuse) => reader.readEntries(give, refuse));
+    if (some.length === 0) return found;
+    for (const one of some) found.push(...await entriesUnder(one, `${prefix}${entry.name}/`));
+  }
+}
+
+/* The same where the page is itself a file, of which Chromium reads no entries.  Its
+** handles lack what it holds to be unsafe, as names with a colon. */
+async function handlesUnder(handle, prefix = "") {
+  if (handle.kind === "file") return [{ name: prefix + handle.name, file: await handle.getFile() }];
+  const found = [];
+  for await (const one of handle.values()) found.push(...await handlesUnder(one, `${prefix}${handle.name}/`));
+  return found;
+}
+
+/* What was dropped, and whether part of it may be hidden; all of it must be asked for
+** before the first wait. */
+async function dropped(transfer) {
+  let mayHide = false;
+  const found = [...transfer.items].filter((item) => item.kind === "file").map((item) => {
+    const entry = item.webkitGetAsEntry(), file = item.getAsFile();
+    if (!entry?.isDirectory) return [{ name: file.name, file }];
+    if (location.protocol !== "file:" || !item.getAsFileSystemHandle) return entriesUnder(entry);
+    mayHide = true;
+    return item.getAsFileSystemHandle().then((handle) => handlesUnder(handle));
+  });
+  return { files: (await Promise.all(found)).flat(), mayHide };
+}
+
+for (const id of ["files", "folder"])
+  $(id).addEventListener("change", ({ target }) => {
+    takeFiles([...target.files].map((file) => ({ name: file.webkitRelativePath || file.name, file })));
+    target.value = ""; // so that the same file can be chosen again
+  });
+
+const isDropping = (on) => document.body.classList.toggle("dropping", on);
+addEventListener("dragover", (event) => { event.preventDefault(); isDropping(true); });
+addEventListener("dragleave", (event) => { if (event.relatedTarget === null) isDropping(false); });
+addEventListener("drop", async (event) => {
+  event.preventDefault();
+  isDropping(false);
+  try {
+    const { files, mayHide } = await dropped(event.dataTransfer);
+    takeFiles(files, mayHide);
+  } catch (error) {
+    refuse($("refused"), error);
+  }
+});
+
+/* ---- The rest ---- */
+
+$("sample").addEventListener("click", () => take({ task: "sample" }));
+$("stop").addEventListener("click", stop);
+$("make-report").addEventListener("click", makeReport);
+$("choices").addEventListener("submit", (event) => {
+  event.preventDefault();
+  takeFiles(given.argument.files, given.mayHide);
+});
+$("asking").addEventListener("submit", (event) => {
+  event.preventDefault();
+  run();
+});
+$("query").addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) run();
+});
+$("save-result").addEventListener("click", () => saving("result.csv", () => ask("csv", { sql: lastQuery }), $("query-refused")));
+for (const [name, sql] of Object.entries(EXAMPLES)) {
+  const button = element("button", { type: "button" }, name);
+  button.addEventListener("click", () => {
+    $("query").value = sql;
+    run();
+  });
+  $("examples").append(button);
+}
+for (const [name, what, make] of SAVINGS) {
+  const button = element("button", { type: "button" }, name), refused = element("div", { role: "alert" });
+  button.addEventListener("click", () => saving(name, make, refused));
+  $("savings").append(element("li", {}, button, ` ${what}`, refused));
+}
+$("query").value = EXAMPLES.Leaderboard;

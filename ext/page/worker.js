@@ -1,0 +1,168 @@
+/*
+** What the page has done in a worker: opening what was given, and asking it.  The page
+** stops a task by ending the worker, which keeps nothing that the same files would not
+** give again.
+*/
+"use strict";
+
+const ROWS_SHOWN = 500;
+const TEXT_SHOWN = 2000;
+const PICTURE = /^<svg[ >]/;
+const VIEWS = `.read "|sed '/^DROP VIEW/d; s/^CREATE VIEW/CREATE TEMP VIEW/' sql/views.sql"\n`;
+const BESIDE = /-(wal|shm|journal)$/;
+
+let evalci, db, last;
+
+/* The views are temporary, as the report's: the database is only read. */
+function withViews(opened) {
+  new Shell(opened, () => {}).run(VIEWS);
+  return opened;
+}
+
+function counts() {
+  const [[answers, models, tasks]] = db.query("SELECT count(*), count(DISTINCT model), count(DISTINCT coalesce(task, '')) FROM results").rows;
+  return { answers, models, tasks };
+}
+
+/* A database that is written to by a log beside it, and came without one. */
+function lacksLog(path) {
+  const [writes, reads] = evalci.files.read(path, 20).slice(18);
+  return writes === 2 && reads === 2 && !evalci.files.has(`${path}-wal`);
+}
+
+/* What an import's own choice names is a file: one of those given. */
+function chosen(choices, paths) {
+  const items = choices.items && (paths.find((path) => path === FILES + choices.items || path.endsWith(`/${choices.items}`)) ?? FILES + choices.items);
+  return { ...choices, ...(items && { items }) };
+}
+
+/* Whether a model has the name of the folder that files come to here: those that a tool
+** tells apart by their folder, given without it. */
+function isNameless() {
+  const folder = FILES.split("/").at(-2);
+  return evalci.files.list().some((path) => path.lastIndexOf("/") < FILES.length) && db.query("SELECT 1 FROM results WHERE model = ?", [folder]).rows.length > 0;
+}
+
+/* Files all in one folder, or one file, as a path that an import takes. */
+function commonPath(paths) {
+  return paths.length === 1 ? paths[0] : FILES.slice(0, -1);
+}
+
+/* The name of a database made of these files: that of the one file or folder. */
+function nameOf(paths) {
+  const tops = new Set(paths.map((path) => path.slice(FILES.length).split("/")[0]));
+  return tops.size === 1 ? [...tops][0].replace(/(?<=.)\.\w+$/, "") : "evals";
+}
+
+const TASKS = {
+  async start({ wasm }) {
+    evalci = await loadEvalci({ wasm });
+    return { version: evalci.version, sqliteVersion: evalci.sqliteVersion };
+  },
+
+  open({ files, choices }, tell) {
+    for (const { name, file } of files) evalci.files.add(name, file);
+    const paths = evalci.files.list().filter((path) => !BESIDE.test(path));
+    tell("Finding out what this is");
+    const kind = evalci.detect();
+    if (kind.error) throw new Error(kind.error);
+    tell("Reading the answers");
+    let said = [];
+    const isDatabase = kind === "results" || kind in TOOLS_WITH_DATABASES;
+    const path = isDatabase ? paths.find((one) => decoder.decode(evalci.files.read(one, MAGIC.length)) === MAGIC) : commonPath(paths);
+    if (kind === "results") db = evalci.open(path);
+    else ({ db, said } = evalci.importFiles(kind, path, { ...chosen(choices, paths), database: `/databases/${nameOf(paths)}.db` }));
+    withViews(db);
+    return { kind, name: path.slice(FILES.length), said: listed(said), ...counts(), lacksLog: isDatabase && lacksLog(path),
+             isNameless: !isDatabase && isNameless() };
+  },
+
+  sample() {
+    db = evalci.open("/databases/demo.db");
+    new Shell(db, () => {}).read("demo");
+    withViews(db);
+    return { kind: "sample", ...counts() };
+  },
+
+  /* Over a connection of its own, which lacks the views that it makes. */
+  report() {
+    const reader = evalci.open(db.path);
+    try {
+      return evalci.report(reader);
+    } finally {
+      reader.close();
+    }
+  },
+
+  /* Every statement's result, as far as it is shown; the last is kept. */
+  query({ sql }) {
+    const results = [], changes = () => db.query("SELECT total_changes()").rows[0][0];
+    const before = changes();
+    last = undefined;
+    db.each(sql, {}, (row) => {
+      const result = results.at(-1);
+      if (result.rows.length === ROWS_SHOWN) result.more = true;
+      else result.rows.push(row);
+      return !result.more;
+    }, { head: (columns) => results.push({ columns, rows: [], more: false }) });
+    last = { sql, ...results.at(-1) };
+    return { results: results.map((result) => ({ ...result, rows: result.rows.map((row) => row.map(shown)) })), changed: changes() !== before };
+  },
+
+  /* The last result whole: as it was kept, or asked for again, with what that changes undone. */
+  csv({ sql }) {
+    let lines = [];
+    if (last?.sql === sql && !last.more) {
+      lines = [last.columns, ...last.rows].map(csvLine);
+    } else {
+      db.run("SAVEPOINT asked");
+      try {
+        db.each(sql, {}, (row) => { lines.push(csvLine(row)); }, { head: (columns) => { lines = [csvLine(columns)]; } });
+      } finally {
+        db.run("ROLLBACK TO asked; RELEASE asked");
+      }
+    }
+    return new Blob(lines, { type: "text/csv" });
+  },
+
+  picture({ sql }) {
+    const [[svg]] = db.query(sql).rows;
+    if (svg === null) throw new Error("there is nothing to draw");
+    return new Blob([svg], { type: "image/svg+xml" });
+  },
+
+  database: () => new Blob([db.serialize()], { type: "application/vnd.sqlite3" }),
+};
+
+/* What an import listed, which of several files is several lists. */
+function listed(said) {
+  const [first, ...others] = said.filter(({ columns }) => columns.includes("note"));
+  return first && { columns: first.columns, rows: [first, ...others].flatMap(({ rows }) => rows) };
+}
+
+/* A value as the page gets it: what is long is cut, a blob is told of. */
+function shown(value) {
+  if (value instanceof Uint8Array) return { cut: `${value.length.toLocaleString("en")} bytes` };
+  if (typeof value !== "string" || value.length <= TEXT_SHOWN) return value;
+  if (PICTURE.test(value)) return value;
+  // not in the middle of a character
+  return { cut: `${value.slice(0, TEXT_SHOWN).replace(/[\ud800-\udbff]$/, "")}… (${value.length.toLocaleString("en")} characters)` };
+}
+
+/* As RFC 4180 has it; numbers with all their digits, a blob as SQL writes it. */
+function csvLine(row) {
+  const fields = row.map((value) => {
+    if (value === null) return "";
+    const text = value instanceof Uint8Array ? `x'${Array.from(value, (byte) => byte.toString(16).padStart(2, "0")).join("")}'` : String(value);
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  });
+  return `${fields.join(",")}\r\n`;
+}
+
+addEventListener("message", async ({ data: { id, task, argument } }) => {
+  try {
+    postMessage({ id, value: await TASKS[task](argument, (stage) => postMessage({ id, stage })) });
+  } catch (error) {
+    postMessage({ id, error: { message: error.message, said: error.said?.at(-1), offset: error.offset } });
+  }
+});
