@@ -1,28 +1,16 @@
 /*
 ** Files that SQLite sees, under /files/: those that the user gave.  The bytes of a File
 ** or Blob stay where they are and are read by pieces, so that a database may be larger
-** than the memory at hand; that needs a worker, where reading can wait.
+** than the memory at hand; that needs a worker, where reading can wait.  A file that
+** changed since it was given cannot be read any more, and SQLite says so.
 */
 const FILES = "/files/";
-const PIECE = 1 << 20;
-const READ_ONLY = 69; // emscripten's number of EROFS
-
-/* The bytes of a Blob from one place to another, of which the last pieces asked for are
-** kept: SQLite reads by pages of 4 kB. */
-function pieces(blob) {
-  const reader = new FileReaderSync(), kept = new Map();
-  return (number) => {
-    let piece = kept.get(number);
-    kept.delete(number);
-    piece ??= new Uint8Array(reader.readAsArrayBuffer(blob.slice(number * PIECE, (number + 1) * PIECE)));
-    kept.set(number, piece);
-    if (kept.size > 16) kept.delete(kept.keys().next().value);
-    return piece;
-  };
-}
+const PIECE = 1 << 20, MOST_PIECES = 256; // bytes of one, and how many are kept
+const UNREADABLE = 2, READ_ONLY = 69; // emscripten's numbers of EACCES (EIO means a damaged file to SQLite) and EROFS
 
 class Files {
   #fs;
+  #pieces = new Map(); // of Blobs: those that were asked for last, the latest at the end
 
   constructor(fs) {
     this.#fs = fs;
@@ -47,23 +35,40 @@ class Files {
 
   /* A file whose bytes are read when they are asked for. */
   #lay(path, blob) {
-    const piece = pieces(blob);
-    this.#fs.writeFile(path, "");
-    const { node } = this.#fs.lookupPath(path);
+    const fs = this.#fs, reader = new FileReaderSync();
+    fs.writeFile(path, "");
+    const { node } = fs.lookupPath(path);
+    const read = (number) => {
+      try {
+        return new Uint8Array(reader.readAsArrayBuffer(blob.slice(number * PIECE, (number + 1) * PIECE)));
+      } catch {
+        throw new fs.ErrnoError(UNREADABLE);
+      }
+    };
     Object.defineProperty(node, "usedBytes", { value: blob.size });
     node.stream_ops = {
       ...node.stream_ops,
-      read(stream, memory, to, length, from) {
+      read: (stream, memory, to, length, from) => {
         const end = Math.min(from + length, blob.size);
         for (let at = from; at < end;) {
-          const start = at % PIECE, part = piece((at - start) / PIECE).subarray(start, start + end - at);
+          const start = at % PIECE, number = (at - start) / PIECE;
+          const part = this.#piece(`${node.id} ${number}`, () => read(number)).subarray(start, start + end - at);
           memory.set(part, to + at - from);
           at += part.length;
         }
         return Math.max(end - from, 0);
       },
-      write: () => { throw new this.#fs.ErrnoError(READ_ONLY); },
+      write: () => { throw new fs.ErrnoError(READ_ONLY); },
     };
+  }
+
+  /* SQLite reads by pages of 4 kB, and in no order; so whole pieces are kept. */
+  #piece(name, read) {
+    const piece = this.#pieces.get(name) ?? read();
+    this.#pieces.delete(name);
+    this.#pieces.set(name, piece);
+    if (this.#pieces.size > MOST_PIECES) this.#pieces.delete(this.#pieces.keys().next().value);
+    return piece;
   }
 
   remove(path) {
@@ -103,5 +108,6 @@ class Files {
   /* Forgets every file that was given. */
   clear() {
     for (const path of this.list()) this.#fs.unlink(path);
+    this.#pieces.clear();
   }
 }

@@ -98,6 +98,7 @@ class Bytes extends Blob {
   get size() { return this.bytes.length; }
   slice(from, to) { Bytes.read.push(from); return new Bytes(this.bytes.subarray(from, to)); }
   static read = [];
+  static gone = false;
 }
 
 function files() {
@@ -111,7 +112,10 @@ function files() {
   db.close();
 
   globalThis.FileReaderSync = class {
-    readAsArrayBuffer(blob) { return Uint8Array.from(blob.bytes).buffer; }
+    readAsArrayBuffer(blob) {
+      if (Bytes.gone) throw new Error("the file has changed");
+      return Uint8Array.from(blob.bytes).buffer;
+    }
   };
   const bytes = readFileSync(path);
   const given = evalci.files.add("folder/../evals.db", new Bytes(bytes), Date.UTC(2026, 0, 2, 3, 4));
@@ -125,6 +129,14 @@ function files() {
   reader.close();
   check("its bytes", Buffer.compare(Buffer.from(evalci.files.read(given)), bytes) === 0);
   same("listed", evalci.files.list(), ["/files/folder/evals.db"]);
+  evalci.files.add("evals.db", new Bytes(bytes));
+  const lost = evalci.open("/files/evals.db");
+  lost.query("SELECT 1 FROM sqlite_schema");
+  Bytes.gone = true;
+  same("a file that went away", refusal(() => lost.query("SELECT count(*), sum(item) FROM results")).message, "disk I/O error");
+  Bytes.gone = false;
+  same("and is there again", lost.query("SELECT count(*) FROM results").rows, [[200000]]);
+  lost.close();
   evalci.files.clear();
   same("forgotten", [evalci.files.list(), evalci.files.has(given)], [[], false]);
   check("no name", /no name of a file/.test(refusal(() => evalci.files.add("../..", "x")).message));
