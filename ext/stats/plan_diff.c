@@ -2,17 +2,17 @@
 ** Planning for two models on different questions: the chance that diff_ci leaves 0 out.
 **
 ** It does when P(theta_A > theta_B) is beyond either tail.  That rises with k_a and falls
-** with k_b, so that for each k_a the k_b at which A is called better are those up to a
-** bound, and those at which B is are those from another bound on.  Each bound is a real
-** number, at which P is the tail: the posterior of a real k is a Beta too, from k = -1,
-** which is 0, to n + 1, which is 1.  Real bounds are smooth in k_a: beyond 64 counts they
-** are interpolated, and P is asked again where that leaves open on which side of a whole
-** number they are.  So the power is a sum over the k of the model with fewer of them, of a
-** binomial tail of the other's.
+** with k_b, so that for each k_a the k_b at which A is called better are those below a
+** bound, and those at which B is are, counting wrong answers for right, of the same kind.
+** So the power is, for either way, a sum over the k of one model of the chance that the
+** other's is below a bound, which only rises with k.
 **
-** Where both models have more than 20,000 counts that matter, the sum is over every so
-** manyth, with the bounds less a half: the saw-tooth that whole bounds make is then
-** averaged over.
+** The sum goes along the bound: from one count to the next of either model P changes by
+** what is known in closed form, and so do the binomial chances (binomial.h).  That is
+** exact, and takes nanoseconds a count.  With more than a million counts to go along, and
+** more than a thousand of the model with fewer that matter, the sum is over every so
+** manyth, with real bounds less a half: P is defined for real counts too.  That averages
+** over the saw-tooth which whole bounds make, less than 1e-6 of the power then.
 */
 #include "planning.h"
 
@@ -25,34 +25,51 @@
 #include "chebyshev.h"
 #include "unpaired.h"
 
-static const double MOST_DIFF_TERMS = 20000;
-
 /* The model whose counts are summed over, and the other. */
 typedef struct contest {
   double n, other_n;
   ev_point p, other_p;
-  double tail;
+  double tail, deviate; /* the normal one of the tail */
 } contest;
 
-/* P(theta > theta of the other) at real counts; the smaller of it and its complement is
-** good.  As a normal deviate it is nearly straight in either count. */
+static ev_beta posterior_of(double k, double n) {
+  return ev_beta_make(k + 1, n - k + 1);
+}
+
+/* P(theta of the other > theta); where it is small it has its digits. */
+static double chance_behind(const contest *c, double k, double other_k) {
+  ev_beta mine = posterior_of(k, c->n), others = posterior_of(other_k, c->other_n);
+  return ev_beta_prob_better(&mine, &others).y;
+}
+
+/*
+** Where the bound is
+*/
+
+/* P(theta > theta of the other) as a normal deviate, which is nearly straight in either
+** count. */
 static double deviate_at(const contest *c, double k, double other_k) {
-  ev_beta mine = ev_beta_make(k + 1, c->n - k + 1);
-  ev_beta others = ev_beta_make(other_k + 1, c->other_n - other_k + 1);
+  ev_beta mine = posterior_of(k, c->n), others = posterior_of(other_k, c->other_n);
   ev_point p = ev_beta_prob_better(&mine, &others);
   return p.x < p.y ? gsl_cdf_ugaussian_Pinv(p.x) : gsl_cdf_ugaussian_Qinv(p.y);
 }
 
-/* The other's real count at which that deviate is so much; it falls with the count.  The
-** secant method within a bracket. */
-static double bound_at(const contest *c, double k, double deviate) {
-  double least = -1, most = c->other_n + 1, rate = (k + 1) / (c->n + 2);
-  double sd = sqrt(rate * (1 - rate) * (1 / (c->n + 2) + 1 / (c->other_n + 2)));
-  double x = (c->other_n + 2) * (rate - deviate * sd) - 1, last = NAN, f_last = NAN;
+static double normal_bound(const contest *c, double k, double *sd) {
+  double rate = (k + 1) / (c->n + 2);
+  *sd = sqrt(rate * (1 - rate) * (1 / (c->n + 2) + 1 / (c->other_n + 2)));
+  return (c->other_n + 2) * (rate - c->deviate * *sd) - 1;
+}
+
+/* The other's real count, from -1 to n + 1, at which that deviate is the tail's; it falls
+** with the count.  The secant method within a bracket, from so much off the normal bound,
+** which is found anew. */
+static double real_bound(const contest *c, double k, double *off) {
+  double least = -1, most = c->other_n + 1, sd, normal = normal_bound(c, k, &sd);
+  double x = normal + *off, last = NAN, f_last = NAN;
   double near = 1e-8 + 1e-14 * c->other_n; /* what P, and a count of so many, can tell */
   for (int i = 0; i < 100; i++) {
     if (!(x > least && x < most)) x = (least + most) / 2;
-    double f = deviate_at(c, k, x) - deviate;
+    double f = deviate_at(c, k, x) - c->deviate;
     if (isnan(f)) return NAN;
     if (f > 0)
       least = x;
@@ -61,99 +78,240 @@ static double bound_at(const contest *c, double k, double deviate) {
     /* The first slope is the normal one; where P is nothing there is none. */
     double slope = i ? (f - f_last) / (x - last) : -1 / ((c->other_n + 2) * sd);
     double step = isfinite(slope) && isfinite(f) ? f / slope : HUGE_VAL;
-    if (fabs(step) < near || most - least < near) return x;
     last = x;
     f_last = f;
     x -= step;
+    /* The secant method squares what is left, about. */
+    if (fabs(step) < near || (i && fabs(step) < 1e-4) || most - least < near) {
+      x = fmax(-1, fmin(x, c->other_n + 1));
+      *off = x - normal;
+      return x;
+    }
   }
   return NAN;
 }
 
-/*
-** Both bounds over a window of counts
-*/
-enum { BOUND_TERMS = 24 };
-static const double FEW_COUNTS = 64;
-
-typedef struct bounds {
-  bool interpolated;
-  double centre, half; /* of the window */
-  double series[2][BOUND_TERMS];
-} bounds;
-
-static void find_bounds(const contest *c, ev_window w, double deviate, bounds *b) {
-  double roots[BOUND_TERMS], values[2][BOUND_TERMS];
-  b->interpolated = w.most - w.least > FEW_COUNTS;
-  b->centre = (w.least + w.most) / 2;
-  b->half = (w.most - w.least) / 2;
-  if (!b->interpolated) return;
-  for (int i = 0; i < BOUND_TERMS; i++) {
-    roots[i] = cos(M_PI * (i + 0.5) / BOUND_TERMS);
-    for (int side = 0; side < 2; side++)
-      values[side][i] = bound_at(c, b->centre + b->half * roots[i], side ? -deviate : deviate);
-  }
-  for (int side = 0; side < 2; side++)
-    ev_chebyshev_from_roots(BOUND_TERMS, roots, values[side], b->series[side]);
-}
-
-static double bound_of(const contest *c, const bounds *b, double k, double deviate, int side) {
-  if (!b->interpolated) return bound_at(c, k, side ? -deviate : deviate);
-  double x = (k - b->centre) / b->half, bound;
-  ev_chebyshev_at(b->series[side], BOUND_TERMS - 1, 1, &x, &bound);
-  return bound;
-}
-
-/* Whether a count that the bound leaves open is beyond it. */
-static double settle(const contest *c, double k, double bound, double deviate, int side) {
+/* The last whole count below a real bound; P itself decides about one that is next to it. */
+static double settle(const contest *c, double k, double bound) {
   double whole = nearbyint(bound);
-  if (fabs(bound - whole) > 1e-3 || whole < 0 || whole > c->other_n)
-    return side ? ceil(bound) : floor(bound);
-  double f = deviate_at(c, k, whole);
-  if (side) return f <= -deviate ? whole : whole + 1;
-  return f >= deviate ? whole : whole - 1;
+  if (fabs(bound - whole) > 1e-3 || whole < 0 || whole > c->other_n) return floor(bound);
+  return chance_behind(c, k, whole) <= c->tail ? whole : whole - 1;
+}
+
+/* How many of the other's counts are below the bound: from a guess on, by steps that double
+** until they have it between them. */
+static double counts_below(const contest *c, double k, double guess) {
+  double some = c->other_n + 1, below = fmax(0, fmin(guess, some)), step = 1;
+  double least = 0, most = some; /* those of the other below `least` are, none from `most` on is */
+  while (least < most) {
+    double behind = below < some ? chance_behind(c, k, below) : HUGE_VAL;
+    if (isnan(behind)) return NAN;
+    if (behind <= c->tail)
+      least = below + 1;
+    else
+      most = below;
+    bool bracketed = least > 0 && most < some;
+    below = bracketed ? floor((least + most) / 2) : behind <= c->tail ? least + step : most - step;
+    below = fmax(least, fmin(below, most - 1));
+    step *= 2;
+  }
+  return least;
+}
+
+/*
+** Along the bound
+*/
+typedef struct bound_walk {
+  contest c;
+  double k, below;            /* and how many of the other's counts are below the bound */
+  double behind, beta;        /* P there, and B(a+c, b+d) / (B(a,b) B(c,d)) of the two posteriors */
+  ev_cumulative mine, others; /* at k, and at the last count below */
+  int steps;                  /* since `behind` was computed afresh */
+} bound_walk;
+
+/* P changes to and fro by a part of its standard deviation's worth a step, so that rounding
+** adds up to some 1e-14 of it. */
+enum { MOST_WALK_STEPS = 4096 };
+
+static void compute_behind(bound_walk *w) {
+  ev_beta mine = posterior_of(w->k, w->c.n), others = posterior_of(w->below, w->c.other_n);
+  ev_beta pooled = ev_beta_make(mine.a + others.a, mine.b + others.b);
+  ev_point mean = {pooled.mean, pooled.comean};
+  w->behind = chance_behind(&w->c, w->k, w->below);
+  w->beta = exp(ev_beta_ln_logit_density(&mine, mean) + ev_beta_ln_logit_density(&others, mean) -
+                pooled.ln_peak);
+  w->steps = 0;
+}
+
+static bound_walk start_walk(const contest *c, double k, double guess) {
+  bound_walk w = {.c = *c, .k = k, .below = counts_below(c, k, guess)};
+  w.mine = ev_cumulative_at(k, c->n, c->p);
+  w.others = ev_cumulative_at(w.below - 1, c->other_n, c->other_p);
+  if (w.below <= c->other_n) compute_behind(&w);
+  return w;
+}
+
+/* P(Y > X) of X ~ Beta(a,b) and Y ~ Beta(c,d) changes with any of the four by `beta` over
+** it (Cook, "Exact calculation of beta inequalities", 2005); here one more right answer is
+** one wrong answer less. */
+static void next_of_mine(bound_walk *w) {
+  double a = w->k + 1, b = w->c.n - w->k + 1, c = w->below + 1, d = w->c.other_n - w->below + 1;
+  w->k++;
+  ev_next_count(&w->mine);
+  if (d < 1) return; /* every count of the other is below */
+  if (++w->steps >= MOST_WALK_STEPS) {
+    compute_behind(w);
+    return;
+  }
+  double share = w->beta / ((b + d - 1) * a);
+  w->behind -= share * (a + b + c + d - 1);
+  w->beta = share * (b - 1) * (a + c);
+}
+
+static void next_of_others(bound_walk *w) {
+  double a = w->k + 1, b = w->c.n - w->k + 1, c = w->below + 1, d = w->c.other_n - w->below + 1;
+  w->below++;
+  ev_next_count(&w->others);
+  if (d <= 1) return;
+  if (++w->steps >= MOST_WALK_STEPS) {
+    compute_behind(w);
+    return;
+  }
+  double share = w->beta / ((b + d - 1) * c);
+  w->behind += share * (a + b + c + d - 1);
+  w->beta = share * (d - 1) * (a + c);
+}
+
+/* Whether the next of the other's counts is below the bound too; what rounding could
+** decide, P afresh does. */
+static bool next_is_below(bound_walk *w) {
+  if (w->below > w->c.other_n) return false;
+  if (w->steps && fabs(w->behind - w->c.tail) < 1e-9 * w->c.tail) compute_behind(w);
+  return w->behind <= w->c.tail;
+}
+
+/* From the guess at the first bound, which is set. */
+static double power_along(const contest *c, ev_window window, double *guess) {
+  bound_walk w = start_walk(c, window.least, *guess);
+  double sum = 0;
+  *guess = w.below;
+  for (;;) {
+    while (next_is_below(&w)) next_of_others(&w);
+    sum += w.mine.at * w.others.at_most;
+    if (w.k >= window.most) break;
+    next_of_mine(&w);
+  }
+  return isnan(w.below) || isnan(w.behind) ? NAN : sum;
 }
 
 /*
 ** The power
 */
-static double sum_power(const contest *c, bool averaged) {
-  ev_window w = ev_binomial_window(c->n, c->p);
-  double stride = averaged ? fmax(1, floor(w.sd / 4)) : 1, sum = 0, mass = 0;
-  double deviate = gsl_cdf_ugaussian_Qinv(c->tail);
-  bounds b;
-  find_bounds(c, w, deviate, &b);
+enum { BOUND_TERMS = 24 };
+static const double FEW_COUNTS = 32;
+
+/* The series of the real bounds over a window; false where it does not tell them to a ten
+** thousandth of a count, or to 1e-9 of what is uncertain anyway. */
+static bool fit_bounds(const contest *c, double centre, double half, double *series) {
+  double roots[BOUND_TERMS], bounds[BOUND_TERMS], off = 0;
+  for (int i = 0; i < BOUND_TERMS; i++) {
+    roots[i] = cos(M_PI * (i + 0.5) / BOUND_TERMS);
+    bounds[i] = real_bound(c, centre + half * roots[i], &off);
+  }
+  ev_chebyshev_from_roots(BOUND_TERMS, roots, bounds, series);
+  double left = fabs(series[BOUND_TERMS - 1]) + fabs(series[BOUND_TERMS - 2]);
+  return !(left > fmax(1e-4, 1e-9 * ev_binomial_window(c->other_n, c->other_p).sd));
+}
+
+/* Over a window, each count on its own; in halves where its bounds do not fit a series. */
+static double power_between(const contest *c, double least, double most) {
+  double centre = (least + most) / 2, half = (most - least) / 2, off = 0, sum = 0;
+  double series[BOUND_TERMS];
+  bool interpolated = most - least > FEW_COUNTS;
+  if (interpolated && !fit_bounds(c, centre, half, series))
+    return power_between(c, least, floor(centre)) + power_between(c, floor(centre) + 1, most);
+  for (double k = least; k <= most; k++) {
+    double x = (k - centre) / half, bound;
+    if (interpolated)
+      ev_chebyshev_at(series, BOUND_TERMS - 1, 1, &x, &bound);
+    else
+      bound = real_bound(c, k, &off);
+    sum += ev_binomial_pmf(k, c->n, c->p) *
+           ev_binomial_at_most(settle(c, k, bound), c->other_n, c->other_p);
+  }
+  return sum;
+}
+
+/* Wrong answers counted for right: who was the better is the worse. */
+static contest reversed_answers(const contest *c) {
+  contest r = *c;
+  r.p = (ev_point){c->p.y, c->p.x};
+  r.other_p = (ev_point){c->other_p.y, c->other_p.x};
+  return r;
+}
+
+/* The same the other way round: it is the other's wrong answers that are summed over. */
+static contest exchanged_models(const contest *c) {
+  contest r = reversed_answers(c);
+  return (contest){r.other_n, r.n, r.other_p, r.p, r.tail, r.deviate};
+}
+
+/* With real bounds, less what they may have on whole ones: a half is the average, 1 is a
+** lower limit of the power, for no whole bound is that much lower.  Over every so manyth
+** count of the model whose rate varies less, on the scale of which the rest is smooth. */
+static double smooth_way(const contest *given, double less) {
+  ev_window w = ev_binomial_window(given->n, given->p);
+  ev_window other = ev_binomial_window(given->other_n, given->other_p);
+  contest c = w.sd / given->n <= other.sd / given->other_n ? *given : exchanged_models(given);
+  w = ev_binomial_window(c.n, c.p);
+  double stride = fmax(1, floor(w.sd / 2)), sum = 0, mass = 0, off = 0;
   for (double k = w.least; k <= w.most; k += stride) {
-    double chance = ev_binomial_pmf(k, c->n, c->p);
+    double chance = ev_binomial_pmf(k, c.n, c.p);
     if (chance < 1e-18) continue;
-    double below = bound_of(c, &b, k, deviate, 0), above = bound_of(c, &b, k, deviate, 1);
-    if (isnan(below) || isnan(above)) return NAN;
-    below = averaged ? below - 0.5 : settle(c, k, below, deviate, 0);
-    above = averaged ? above + 0.5 : settle(c, k, above, deviate, 1);
-    double power = ev_binomial_at_most(below, c->other_n, c->other_p) +
-                   ev_binomial_at_least(above, c->other_n, c->other_p);
-    sum += chance * power;
+    double bound = real_bound(&c, k, &off);
+    if (isnan(bound)) return NAN;
+    sum += chance * ev_binomial_at_most(bound - less, c.other_n, c.other_p);
     mass += chance;
   }
-  return fmin(1, sum / mass);
+  return sum / mass;
 }
 
-/* The model with fewer counts that matter comes first. */
+static const double MOST_DIFF_TERMS = 1e6, FEW_DIFF_TERMS = 20000;
+
+/* The chance that the model summed over is called better. */
+static double one_way(const contest *c, double *guess) {
+  ev_window w = ev_binomial_window(c->n, c->p);
+  double counts = w.most - w.least + 1;
+  if (counts * (1 + (c->other_n + 2) / (c->n + 2)) <= MOST_DIFF_TERMS)
+    return power_along(c, w, guess);
+  return counts <= FEW_DIFF_TERMS ? power_between(c, w.least, w.most) : smooth_way(c, 0.5);
+}
+
+/* The model with fewer counts that matter is summed over. */
 static contest make_contest(double n_a, double n_b, double p_a, double p_b,
                             const ev_options *options) {
-  contest c = {n_a, n_b, {p_a, 1 - p_a}, {p_b, 1 - p_b}, ev_tail(options)};
+  double tail = ev_tail(options);
+  contest c = {n_a, n_b, {p_a, 1 - p_a}, {p_b, 1 - p_b}, tail, gsl_cdf_ugaussian_Qinv(tail)};
   if (ev_binomial_window(n_a, c.p).sd <= ev_binomial_window(n_b, c.other_p).sd) return c;
-  return (contest){n_b, n_a, c.other_p, c.p, c.tail};
+  return (contest){n_b, n_a, c.other_p, c.p, c.tail, c.deviate};
 }
 
-static double diff_power_of(const contest *c) {
-  ev_window w = ev_binomial_window(c->n, c->p);
-  return sum_power(c, w.most - w.least > MOST_DIFF_TERMS);
+/* With guesses at the first bound of either way. */
+static double both_ways(const contest *c, double *guesses) {
+  contest r = reversed_answers(c);
+  return fmin(1, one_way(c, &guesses[0]) + one_way(&r, &guesses[1]));
+}
+
+static double first_guess(const contest *c) {
+  double sd;
+  return ceil(normal_bound(c, ev_binomial_window(c->n, c->p).least, &sd));
 }
 
 ev_status ev_power_diff(double n_a, double n_b, double p_a, double p_b, const ev_options *options,
                         double *power) {
-  contest c = make_contest(n_a, n_b, p_a, p_b, options);
-  *power = diff_power_of(&c);
+  contest c = make_contest(n_a, n_b, p_a, p_b, options), r = reversed_answers(&c);
+  double guesses[] = {first_guess(&c), first_guess(&r)};
+  *power = both_ways(&c, guesses);
   return isnan(*power) ? EV_NOT_CONVERGED : EV_OK;
 }
 
@@ -165,14 +323,10 @@ typedef struct wish {
   const ev_options *options;
 } wish;
 
-static bool averaged_suffices(const wish *w, double n) {
-  contest c = make_contest(n, n, w->p_a, w->p_b, w->options);
-  return sum_power(&c, true) >= w->power;
-}
-
-static bool suffices(const wish *w, double n) {
-  contest c = make_contest(n, n, w->p_a, w->p_b, w->options);
-  return diff_power_of(&c) >= w->power;
+/* The least power that n questions of each can have, whatever the saw-tooth. */
+static double least_power(const wish *w, double n) {
+  contest c = make_contest(n, n, w->p_a, w->p_b, w->options), r = reversed_answers(&c);
+  return smooth_way(&c, 1) + smooth_way(&r, 1);
 }
 
 /* The textbook's number, to start from. */
@@ -182,21 +336,18 @@ static double normal_n(const wish *w) {
   return fmax(1, fmin(EV_MOST_QUESTIONS, ceil(z * fmax(z, 0) * spread / (apart * apart))));
 }
 
-/* The least n with the averaged power, which rises with n. */
-static double diff_crossing(const wish *w) {
-  double least = floor(normal_n(w) * 0.9), most = fmin(EV_MOST_QUESTIONS, ceil(least * 1.2) + 4);
-  while (most < EV_MOST_QUESTIONS && !averaged_suffices(w, most)) {
+/* An n whose least power is what is wished for, hardly larger than it has to be, and an n
+** whose is not: the least power rises with n. */
+static double sure_n(const wish *w) {
+  double least = 0, most = fmin(EV_MOST_QUESTIONS, normal_n(w));
+  for (double more = sqrt(most); least_power(w, most) < w->power; more *= 2) {
+    if (most == EV_MOST_QUESTIONS) return HUGE_VAL;
     least = most;
-    most = fmin(EV_MOST_QUESTIONS, most * 2);
+    most = fmin(EV_MOST_QUESTIONS, ceil(most + more));
   }
-  if (most == EV_MOST_QUESTIONS && !averaged_suffices(w, most)) return HUGE_VAL;
-  while (least > 0 && averaged_suffices(w, least)) {
-    most = least;
-    least = floor(least / 2);
-  }
-  while (most - least > 1) {
+  while (most - least > 1 + sqrt(most) / 8) {
     double middle = floor((least + most) / 2);
-    if (averaged_suffices(w, middle))
+    if (least_power(w, middle) >= w->power)
       most = middle;
     else
       least = middle;
@@ -204,19 +355,58 @@ static double diff_crossing(const wish *w) {
   return most;
 }
 
-/* Up to so many questions the saw-tooth is looked through around the crossing; beyond, it is
-** less than 0.005 of the power. */
-static const double FEW_QUESTIONS = 1000;
+/* Between numbers of questions to look at: both models may be rarely right, or rarely wrong. */
+static double stride_of(const contest *c) {
+  return ev_look_stride(c->n, fmax(fmin(c->p.x, c->p.y), fmin(c->other_p.x, c->other_p.y)));
+}
+
+/* How many of them take less than a second: each costs its counts, and some P, of 10,000
+** counts' time. */
+static double most_looks(const contest *c) {
+  ev_window w = ev_binomial_window(c->n, c->p);
+  return floor(2e7 / (20000 + 4 * (w.most - w.least)));
+}
+
+/* And about how many below a sure one there may be to look at: by two counts of the
+** difference of the two. */
+static double saw_tooth_looks(const contest *c) {
+  double spread = c->p.x * c->p.y + c->other_p.x * c->other_p.y;
+  return (8 + sqrt(c->n / spread)) / stride_of(c);
+}
+
+static bool enough(contest *c, double n, double power, double *guesses) {
+  c->n = c->other_n = n;
+  return both_ways(c, guesses) >= power;
+}
+
+/* From n, which is enough, down to the first that is not, by strides, in the last of which a
+** bisection finds it. */
+static ev_status look_down(contest *c, double power, ev_host host, double *n) {
+  contest r = reversed_answers(c);
+  double guesses[] = {first_guess(c), first_guess(&r)};
+  double stride = stride_of(c), most = most_looks(c), below = *n - stride;
+  for (int i = 0; i < most && below >= 1 && enough(c, below, power, guesses); i++) {
+    below -= stride;
+    if (host.interrupted && host.interrupted(host.context)) return EV_INTERRUPTED;
+  }
+  *n = below + stride;
+  below = fmax(0, below);
+  while (*n - below > 1) {
+    double middle = floor((below + *n) / 2);
+    if (enough(c, middle, power, guesses))
+      *n = middle;
+    else
+      below = middle;
+  }
+  return EV_OK;
+}
 
 ev_status ev_plan_diff(double p_a, double p_b, double power, const ev_options *options,
                        ev_host host, double *n) {
   wish w = {p_a, p_b, power, options};
   assert(p_a != p_b);
-  *n = diff_crossing(&w);
-  if (isinf(*n) || *n > FEW_QUESTIONS) return EV_OK;
-  double reach = ceil(8 + 0.7 * sqrt(*n)), least = fmax(1, *n - reach);
-  for (*n += reach; *n >= least && suffices(&w, *n); --*n)
-    if (host.interrupted && host.interrupted(host.context)) return EV_INTERRUPTED;
-  ++*n;
-  return EV_OK;
+  *n = sure_n(&w);
+  if (isinf(*n)) return EV_OK;
+  contest c = make_contest(*n, *n, p_a, p_b, options);
+  return saw_tooth_looks(&c) > most_looks(&c) ? EV_OK : look_down(&c, power, host, n);
 }

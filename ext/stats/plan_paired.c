@@ -4,12 +4,14 @@
 ** Of n questions m ~ Bin(n, d) tell the models apart, d = only_a + only_b, and of those
 ** B ~ Bin(m, r) favour A, r = only_a / d.  Given m the test rejects when B <= c or
 ** B >= m - c, where c is the largest count whose mid-p is at most 1 - level.  So the power
-** is a sum over m of two binomial tails, within nine standard deviations of its mean.
+** is a sum over m of two binomial tails, within nine standard deviations of its mean.  From
+** one m to the next the tails and the mid-p change by what is known in closed form
+** (binomial.h), so that a term takes nanoseconds.
 **
 ** c is whole, so that the power is a saw-tooth: it falls from one m to the next when c stays, and
-** leaps when c grows.  Where the sum has more than 10,000 terms the saw-tooth has long
-** averaged out: c is then replaced by the real number at which the mid-p is 1 - level,
-** less a half, and the sum by every so manyth term of it.
+** leaps when c grows.  Where the sum has more than 500,000 terms, c is replaced by the real
+** number at which the mid-p is 1 - level, less a half, and the sum by every so manyth term
+** of it: what is left of the saw-tooth then is less than 4e-6.
 */
 #include "planning.h"
 
@@ -21,7 +23,7 @@
 #include "binomial.h"
 #include "mcnemar.h"
 
-static const double MOST_PAIRED_TERMS = 10000;
+static const double MOST_PAIRED_TERMS = 500000;
 
 typedef struct pairs {
   ev_point discordant, favour; /* d and r */
@@ -69,19 +71,26 @@ static double normal_guess(const pairs *p, double m) {
   return floor(m / 2 - p->deviate * sqrt(m) / 2);
 }
 
-/* The real count of many pairs whose mid-p is alpha: the secant method on its logarithm. */
+/* The real count whose mid-p is alpha, -1 when none is: the secant method on its logarithm,
+** in a bracket. */
 static double real_critical(const pairs *p, double m) {
-  double c = m / 2 - p->deviate * sqrt(m) / 2, last = c - 1, ln_alpha = log(p->alpha);
-  double f_last = log(ev_mid_p(last, m - last)) - ln_alpha;
-  for (int i = 0; i < 8; i++) {
-    double f = log(ev_mid_p(c, m - c)) - ln_alpha;
-    if (fabs(f) < 1e-13 || f == f_last) break;
-    double next = c - f * (c - last) / (f - f_last);
+  double least = 0, most = m / 2, c = m / 2 - p->deviate * sqrt(m) / 2, last = NAN, f_last = NAN;
+  if (m < 1 || ev_mid_p(0, m) > p->alpha) return -1;
+  for (int i = 0; i < 100; i++) {
+    if (!(c > least && c < most)) c = (least + most) / 2;
+    double f = log(ev_mid_p(c, m - c) / p->alpha);
+    if (isnan(f)) return NAN;
+    if (f <= 0)
+      least = c;
+    else
+      most = c;
+    double step = i ? f * (c - last) / (f - f_last) : f * sqrt(m) / (2 * fmax(0.1, p->deviate));
+    if (fabs(step) < 1e-9 * fmax(1, c) || most - least < 1e-12 * most) return c;
     last = c;
     f_last = f;
-    c = fmin(m / 2 - 0.25, fmax(0, next));
+    c -= isfinite(step) ? step : 0;
   }
-  return c;
+  return NAN;
 }
 
 /* P(reject) given m and its critical count, whole or real. */
@@ -90,27 +99,78 @@ static double power_given(const pairs *p, double m, double c) {
   return ev_binomial_at_most(c, m, p->favour) + ev_binomial_at_least(m - c, m, p->favour);
 }
 
-/* Fewer pairs than this are not averaged over. */
-static const double MANY_DISCORDANT = 1000;
-
-static double power_averaged(const pairs *p, double n) {
+/* With real critical counts, less what they may have on whole ones: a half is the average, 1
+** is a lower limit of the power, for no whole one is that much lower, and 0 an upper. */
+static double smooth_power(const pairs *p, double n, double less) {
   ev_window w = ev_binomial_window(n, p->discordant);
   double stride = fmax(1, floor(w.sd / 4)), sum = 0, mass = 0;
   for (double m = w.least; m <= w.most; m += stride) {
     double chance = ev_binomial_pmf(m, n, p->discordant);
-    double c = m < MANY_DISCORDANT ? critical(p, m, normal_guess(p, m)) : real_critical(p, m) - 0.5;
-    sum += chance * power_given(p, m, c);
+    if (chance < 1e-18) continue;
+    sum += chance * power_given(p, m, real_critical(p, m) - less);
     mass += chance;
   }
   return fmin(1, sum / mass);
 }
 
-static double power_summed(const pairs *p, double n) {
-  ev_window w = ev_binomial_window(n, p->discordant);
-  double sum = 0, c = normal_guess(p, w.least);
-  for (double m = w.least; m <= w.most; m++) {
-    c = critical(p, m, c);
-    sum += ev_binomial_pmf(m, n, p->discordant) * power_given(p, m, c);
+static double averaged_power(const pairs *p, double n) {
+  return smooth_power(p, n, 0.5);
+}
+
+/*
+** From one number of discordant pairs to the next
+*/
+typedef struct pairs_walk {
+  const pairs *p;
+  double m, rejecting;     /* counts that reject on either side: 0 up to one less than this */
+  ev_cumulative half;      /* at the first that does not, of Bin(m, 1/2) */
+  ev_cumulative low, high; /* at the last that does, of Bin(m, r) and of Bin(m, 1 - r) */
+} pairs_walk;
+
+static pairs_walk start_pairs(const pairs *p, double m) {
+  pairs_walk w = {.p = p, .m = m, .rejecting = critical(p, m, normal_guess(p, m)) + 1};
+  ev_point even = {0.5, 0.5}, reversed = {p->favour.y, p->favour.x};
+  w.half = ev_cumulative_at(w.rejecting, m, even);
+  w.low = ev_cumulative_at(w.rejecting - 1, m, p->favour);
+  w.high = ev_cumulative_at(w.rejecting - 1, m, reversed);
+  return w;
+}
+
+/* What rounding could decide, the mid-p afresh does. */
+static bool next_rejects(const pairs_walk *w) {
+  if (2 * w->rejecting >= w->m) return false;
+  double mid_p = 2 * w->half.at_most - w->half.at;
+  if (fabs(mid_p - w->p->alpha) < 1e-8 * w->p->alpha)
+    mid_p = ev_mid_p(w->rejecting, w->m - w->rejecting);
+  return mid_p <= w->p->alpha;
+}
+
+static void next_pairs(pairs_walk *w) {
+  w->m++;
+  ev_next_trial(&w->half);
+  ev_next_trial(&w->low);
+  ev_next_trial(&w->high);
+  while (next_rejects(w)) {
+    w->rejecting++;
+    ev_next_count(&w->half);
+    ev_next_count(&w->low);
+    ev_next_count(&w->high);
+  }
+}
+
+static double power_here(const pairs_walk *w) {
+  return w->low.at_most + w->high.at_most;
+}
+
+static double summed_power(const pairs *p, double n) {
+  ev_window window = ev_binomial_window(n, p->discordant);
+  pairs_walk w = start_pairs(p, window.least);
+  ev_cumulative chance = ev_cumulative_at(window.least, n, p->discordant);
+  double sum = chance.at * power_here(&w);
+  while (w.m < window.most) {
+    next_pairs(&w);
+    ev_next_count(&chance);
+    sum += chance.at * power_here(&w);
   }
   return fmin(1, sum);
 }
@@ -120,8 +180,8 @@ static bool few_terms(ev_window w) {
 }
 
 static double paired_power_of(const pairs *p, double n) {
-  if (few_terms(ev_binomial_window(n, p->discordant))) return power_summed(p, n);
-  return power_averaged(p, n);
+  if (few_terms(ev_binomial_window(n, p->discordant))) return summed_power(p, n);
+  return averaged_power(p, n);
 }
 
 ev_status ev_power_paired(double n, double only_a, double only_b, const ev_options *options,
@@ -147,12 +207,8 @@ static bool fill_power_table(const pairs *p, double least, double most, power_ta
   *t = (power_table){least, NULL, (size_t)(most - least) + 1};
   t->powers = malloc(t->count * sizeof *t->powers);
   if (!t->powers) return false;
-  double c = normal_guess(p, least);
-  for (size_t i = 0; i < t->count; i++) {
-    double m = least + (double)i;
-    c = critical(p, m, c);
-    t->powers[i] = power_given(p, m, c);
-  }
+  pairs_walk w = start_pairs(p, least);
+  for (size_t i = 0; i < t->count; i++, next_pairs(&w)) t->powers[i] = power_here(&w);
   return true;
 }
 
@@ -168,16 +224,17 @@ static double power_from(const pairs *p, const power_table *t, double n) {
   return sum;
 }
 
-/* The least n with the averaged power, which rises with n. */
-static double paired_crossing(const pairs *p, double power) {
-  double most = 1;
-  while (most < EV_MOST_QUESTIONS && power_averaged(p, most) < power) most *= 2;
-  if (most >= EV_MOST_QUESTIONS && power_averaged(p, EV_MOST_QUESTIONS) < power) return HUGE_VAL;
-  double least = floor(most / 2);
-  most = fmin(most, EV_MOST_QUESTIONS);
+/* The least n, above one that is not, whose smooth power is enough: it rises with n. */
+static double paired_crossing(const pairs *p, double above, double power, double less) {
+  double least = above, most = fmax(1, above);
+  for (double more = 1; smooth_power(p, most, less) < power; more *= 2) {
+    if (most == EV_MOST_QUESTIONS) return HUGE_VAL;
+    least = most;
+    most = fmin(EV_MOST_QUESTIONS, above + more);
+  }
   while (most - least > 1) {
     double middle = floor((least + most) / 2);
-    if (power_averaged(p, middle) < power)
+    if (smooth_power(p, middle, less) < power)
       least = middle;
     else
       most = middle;
@@ -185,37 +242,50 @@ static double paired_crossing(const pairs *p, double power) {
   return most;
 }
 
-/* How far around the averaged crossing the saw-tooth may cross the power: it is about as
-** high as one count's chance, which is 1/sqrt(m), and the averaging over m lowers it by
-** exp(-19 (1-d)), if not in the first hundred questions. */
-static double saw_tooth_reach(const pairs *p, double n) {
-  return floor(fmin(50000, 120 + 8 * sqrt(n) * exp(-15 * p->discordant.y)));
-}
-
-/* The last n from `most` down whose power is too low, and one more; `least` if none is. */
-static ev_status last_below(const pairs *p, double least, double most, double power, ev_host host,
-                            double *n) {
+/* From `most`, which is enough, down to the first n that is not, or to one below `least`,
+** which is none; by strides, in the last of which a bisection finds it. */
+static ev_status last_enough(const pairs *p, double least, double most, double power, ev_host host,
+                             double *n) {
   ev_window low = ev_binomial_window(least, p->discordant);
   ev_window high = ev_binomial_window(most, p->discordant);
   power_table t;
   if (!fill_power_table(p, low.least, high.most, &t)) return EV_NO_MEMORY;
   ev_status status = EV_OK;
-  for (*n = most; *n >= least && power_from(p, &t, *n) >= power; --*n)
+  double stride = ev_look_stride(most, p->discordant.x), below = most - stride;
+  while (status == EV_OK && below >= least && power_from(p, &t, below) >= power) {
+    below -= stride;
     if (host.interrupted && host.interrupted(host.context)) status = EV_INTERRUPTED;
-  ++*n;
+  }
+  *n = below + stride;
+  below = fmax(below, least - 1);
+  while (*n - below > 1) {
+    double middle = floor((below + *n) / 2);
+    if (power_from(p, &t, middle) >= power)
+      *n = middle;
+    else
+      below = middle;
+  }
   free(t.powers);
   return status;
 }
 
+/* How many terms are summed in a fraction of a second. */
+static const double MOST_SUMMED = 5e7;
+
+/* No n below the crossing of the upper limit has the power, every n from that of the lower
+** on has it: between, where there is time for that, the saw-tooth is looked through. */
 ev_status ev_plan_paired(double only_a, double only_b, double power, const ev_options *options,
                          ev_host host, double *n) {
   assert(only_a != only_b);
   pairs p = make_pairs(only_a, only_b, options);
-  *n = paired_crossing(&p, power);
+  double least = paired_crossing(&p, 0, power, 0);
+  *n = isinf(least) ? HUGE_VAL : paired_crossing(&p, least - 1, power, 1);
   if (isinf(*n)) return EV_OK;
-  double reach = saw_tooth_reach(&p, *n), least = fmax(1, *n - reach), most = *n + reach;
-  if (!few_terms(ev_binomial_window(most, p.discordant)) || most > EV_MOST_QUESTIONS) return EV_OK;
-  return last_below(&p, least, most, power, host, n);
+  ev_window low = ev_binomial_window(least, p.discordant), w = ev_binomial_window(*n, p.discordant);
+  double looks = (*n - least) / ev_look_stride(*n, p.discordant.x);
+  if ((w.most - w.least + 1) * looks > MOST_SUMMED || w.most - low.least > MOST_PAIRED_TERMS)
+    return EV_OK;
+  return last_enough(&p, least, *n, power, host, n);
 }
 
 /*
@@ -227,17 +297,23 @@ static double power_at(double n, double discordant, double difference, const ev_
   return power(&p, n);
 }
 
+/* From so many pairs on the averaged power is near the power. */
+static const double MANY_DISCORDANT = 1000;
+
 /* The averaged power rises with the difference, and is quick: a bisection.  From there the
 ** secant method, on the power itself. */
 ev_status ev_detectable(double n, double discordant, double power, const ev_options *options,
                         double *difference) {
+  ev_window w = ev_binomial_window(n, (ev_point){discordant, 1 - discordant});
+  double (*quick)(const pairs *, double) =
+      w.least < MANY_DISCORDANT ? summed_power : averaged_power;
   double least = 0, most = discordant;
   *difference = HUGE_VAL;
   if (discordant == 0 || power_at(n, discordant, most, options, paired_power_of) < power)
     return EV_OK;
   for (int i = 0; i < 60 && most - least > 1e-9 * most; i++) {
     double middle = (least + most) / 2;
-    if (power_at(n, discordant, middle, options, power_averaged) < power)
+    if (power_at(n, discordant, middle, options, quick) < power)
       least = middle;
     else
       most = middle;

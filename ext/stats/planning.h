@@ -20,7 +20,8 @@ ev_status ev_expected_width(double n, double p, const ev_options *options, doubl
 ev_status ev_power_paired(double n, double only_a, double only_b, const ev_options *options,
                           double *power);
 
-/* The least n from which on it stays at or above the power; only_a and only_b differ. */
+/* An n from which on it stays at or above the power, the least where that can be looked for
+** in less than a second; only_a and only_b differ. */
 ev_status ev_plan_paired(double only_a, double only_b, double power, const ev_options *options,
                          ev_host host, double *n);
 
@@ -33,8 +34,7 @@ ev_status ev_detectable(double n, double discordant, double power, const ev_opti
 ev_status ev_power_diff(double n_a, double n_b, double p_a, double p_b, const ev_options *options,
                         double *power);
 
-/* The least n, of each model, from which on it stays at or above the power; p_a and p_b
-** differ. */
+/* Likewise, of each model; p_a and p_b differ. */
 ev_status ev_plan_diff(double p_a, double p_b, double power, const ev_options *options,
                        ev_host host, double *n);
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gsl/gsl_cdf.h>
 #include <gsl/gsl_errno.h>
 
 #include "../../ext/stats/planning.h"
@@ -230,16 +231,64 @@ static void plans_of_pairs(void) {
   }
 }
 
+/* So far above the plan as the saw-tooth could reach, a few numbers at a time. */
 static void plans_of_two(void) {
-  for (int i = 0; i < 6; i++) {
-    double a = random_whole(10) / 10, b = a < 0.5 ? a + 0.4 : a - 0.3, power = 0.6 + 0.06 * i,
-           n = 0;
-    ev_options options = at_level(0.95);
+  static const double levels[] = {0.95, 0.95, 0.5, 0.99, 0.05, 0.8};
+  for (int i = 0; i < 60; i++) {
+    double a = random_whole(50) / 50, apart = pow(10, -0.2 - random_whole(13) / 10), n = 0;
+    double b = a < 0.5 ? a + apart : a - apart, power = (20 + random_whole(79)) / 100;
+    double level = levels[i % 6];
+    ev_options options = at_level(level);
     check(ev_plan_diff(a, b, power, &options, nobody, &n) == EV_OK, "plan_diff_n", n, 0);
-    if (n > 1) check(diff_power(n - 1, a, b, 0.95) < power, "one fewer of each", n, power);
+    if (n > 1) check(diff_power(n - 1, a, b, level) < power, "one fewer of each", n, power);
     for (int j = 0; j < 8; j++)
-      check(diff_power(n + j, a, b, 0.95) >= power, "from the plan on", n + j, power);
+      check(diff_power(n + j, a, b, level) >= power, "from the plan on", n + j, power);
+    for (int j = 1; j < 40; j++) {
+      double more = ceil(n + j * sqrt(n) / 10);
+      check(diff_power(more, a, b, level) >= power, "well above the plan", more, power);
+    }
   }
+}
+
+/* A plan that is surely enough, not the least: by no more than a tooth, of two counts. */
+static void plans_beyond_looking(void) {
+  static const double apart[] = {3e-3, 1e-4, 1e-5};
+  for (int i = 0; i < 3; i++) {
+    double n = 0, power = NAN;
+    ev_options options = at_level(0.95);
+    check(ev_plan_diff(0.5, 0.5 + apart[i], 0.8, &options, nobody, &n) == EV_OK, "a long plan", n,
+          0);
+    power = diff_power(n, 0.5, 0.5 + apart[i], 0.95);
+    check(power >= 0.8 && power < 0.8 + 2 / sqrt(n), "power of a long plan", power, 0.8);
+    check(ev_plan_paired(0.3 + apart[i] / 2, 0.3 - apart[i] / 2, 0.8, &options, nobody, &n) ==
+              EV_OK,
+          "a long plan of pairs", n, 0);
+    power = paired_power(n, 0.3 + apart[i] / 2, 0.3 - apart[i] / 2, 0.95);
+    check(power >= 0.8 && power < 0.8 + 2 / sqrt(n), "power of a long plan of pairs", power, 0.8);
+  }
+}
+
+/* Rates of which a count takes thousands of questions: looked through by strides. */
+static void plans_of_rare_counts(void) {
+  static const double rates[][2] = {{1e-6, 0}, {2e-5, 1e-6}, {3e-4, 1e-5}};
+  ev_options options = at_level(0.95);
+  for (int i = 0; i < 3; i++) {
+    double n = 0, a = rates[i][0], b = rates[i][1];
+    check(ev_plan_paired(a, b, 0.8, &options, nobody, &n) == EV_OK, "rare pairs", n, 0);
+    check(paired_power(n, a, b, 0.95) >= 0.8, "power of rare pairs", n, 0.8);
+    check(paired_power(n - 1, a, b, 0.95) < 0.8, "one rare pair fewer", n, 0.8);
+    check(ev_plan_diff(a, b, 0.8, &options, nobody, &n) == EV_OK, "rare answers", n, 0);
+    check(diff_power(n, a, b, 0.95) >= 0.8, "power of rare answers", n, 0.8);
+    check(diff_power(n - 1, a, b, 0.95) < 0.8, "one fewer", n, 0.8);
+    for (int j = 1; j < 20; j++)
+      check(diff_power(ceil(n * (1 + j / 20.0)), a, b, 0.95) >= 0.8, "more rare answers", n, 0.8);
+  }
+  /* Five of the pairs all on one side reject: the chance of five of n is to be 0.8. */
+  double n = 0;
+  ev_plan_paired(1e-6, 0, 0.8, &options, nobody, &n);
+  double least = gsl_cdf_binomial_Q(4, 1e-6, (unsigned)n);
+  check(least >= 0.8 && gsl_cdf_binomial_Q(4, 1e-6, (unsigned)n - 1) < 0.8, "five rare pairs",
+        least, 0.8);
 }
 
 static void plans_of_widths(void) {
@@ -271,20 +320,25 @@ static void detectable_differences(void) {
   }
 }
 
-/* Where sums become averages nothing leaps: three powers lie on a line. */
+/* Where sums become averages, or the walk along the bound does, nothing leaps. */
 static void averages_join_sums(void) {
-  static const double ends[] = {1273000, 1274000, 1275000};
+  static const double ends[] = {3.20e9, 3.22e9, 3.24e9};
   double power[3];
-  for (int i = 0; i < 3; i++) power[i] = paired_power(ends[i], 0.301, 0.299, 0.95);
-  near(power[0] + power[2], 2 * power[1], 1e-6, "powers of pairs");
-  near(power[1],
-       0.5 *
-           (paired_power(1273999, 0.301, 0.299, 0.95) + paired_power(1274001, 0.301, 0.299, 0.95)),
-       1e-8, "powers of pairs, near");
-  double sum = paired_power(1230000, 0.3, 0.3, 0.95),
-         average = paired_power(1310000, 0.3, 0.3, 0.95);
-  near(sum, 0.05, 2e-7, "level of the test, summed");
-  near(average, 0.05, 2e-7, "level of the test, averaged");
+  for (int i = 0; i < 3; i++) power[i] = paired_power(ends[i], 0.30002, 0.29998, 0.95);
+  near(power[0] + power[2], 2 * power[1], 4e-5, "powers of pairs");
+  near(paired_power(3.2e9, 0.3, 0.3, 0.95), 0.05, 2e-8, "level of the test, summed");
+  near(paired_power(3.3e9, 0.3, 0.3, 0.95), 0.05, 2e-8, "level of the test, averaged");
+  /* A half of all counts of the other model, to and fro; then as many as are gone along, and
+  ** more, with the same power but for a tooth. */
+  near(diff_power(3.0e9, 0.5, 0.50003, 0.95),
+       diff_power(3.2e9, 0.5, 0.5 + 0.00003 * sqrt(15.0 / 16), 0.95), 1e-5, "powers of two models");
+  ev_options options = at_level(0.95);
+  double few = NAN, many = NAN;
+  ev_power_diff(1000, 3e5, 0.3, 0.35, &options, &few);
+  ev_power_diff(1000, 3e8, 0.3, 0.35, &options, &many);
+  near(few, many, 2e-3, "one model with far more questions");
+  ev_power_diff(1e6, 1e9, 0.5, 0.5001, &options, &many);
+  near(many, 0.0545899, 1e-6, "both with many");
 }
 
 static bool stop(void *context) {
@@ -311,6 +365,8 @@ int main(int argc, char **argv) {
   orders_of_models();
   plans_of_pairs();
   plans_of_two();
+  plans_beyond_looking();
+  plans_of_rare_counts();
   plans_of_widths();
   detectable_differences();
   averages_join_sums();
