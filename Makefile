@@ -82,7 +82,7 @@ FUZZ_NEEDS       = $(BUILD_NEEDS) clang libclang-rt-dev
 DIFFER_NEEDS     = $(DEMO_NEEDS) python3-scipy python3-mpmath
 LINT_NEEDS       = $(BUILD_NEEDS) libmd-dev clang clang-format cppcheck
 REFERENCE_NEEDS  := python3-mpmath python3-scipy python3-statsmodels
-BENCH_NEEDS      = $(DEMO_NEEDS) python3-scipy python3-statsmodels python3-pandas
+BENCH_NEEDS      = $(PUSHDOWN_NEEDS) python3-scipy python3-statsmodels python3-pandas r-base-core r-cran-epitools r-cran-boot
 PUSHDOWN_NEEDS   = $(DEMO_NEEDS) python3 postgresql $(NODE_NEEDS)
 
 # DuckDB, which Debian has not, from npm.
@@ -294,8 +294,8 @@ differential:
 
 bench:
 	$(call need,$(BENCH_NEEDS))
-	@$(MAKE) -s --no-print-directory $(SO)
-	@$(PYTHON) tests/measured/bench.py $(SO)
+	@$(MAKE) -s --no-print-directory $(SO) $(DUCKDB)/installed
+	@$(PYTHON) tests/measured/bench.py $(SO) $(DUCKDB)
 
 accuracy:
 	$(call need,$(BUILD_NEEDS) python3)

@@ -1,9 +1,11 @@
 #!/usr/bin/python3
-"""Speed as ratios to peers measured in the same run: make bench.
+"""Speed as ratios to peers measured in the same run: make bench, or bench.py EXTENSION DUCKDB [SMALLER], for tables
+that are so many times smaller.
 
 Every pair is timed alternately, several rounds; the ratio is of the two best
 times, and the spread is the range of the rounds' own ratios.  The page is
-printed as it grows, and written to benchmark.md beside this file.
+printed as it grows, and written to benchmark.md beside this file, with
+growth.svg; if smaller, to build.
 """
 import csv
 import pathlib
@@ -22,6 +24,8 @@ try:
     from scipy import integrate, optimize, stats
     from statsmodels.stats import proportion
 
+    import growth
+    import peers
     import samplers
     sqlite3.Connection.enable_load_extension
 except (ImportError, AttributeError) as e:
@@ -172,6 +176,125 @@ def scores(query):
     whole = min(seconds(lambda: query("SELECT clustered_each(y, cluster) FROM clusters")) for _ in range(3))
     state = min(seconds(lambda: query("SELECT clustered_clt_ci(y, cluster) FROM clusters")) for _ in range(3))
     say(f"| {name} | | {(whole - state) * 1e6:,.1f} | | | | {EACH_SECONDS} s, {met(whole - state < EACH_SECONDS)} |")
+
+
+def bootstraps(query, program):
+    """Graded scores against the bootstrap, of numpy and of R's boot, with 10,000 resamples."""
+    table("Graded scores: against the bootstrap with 10,000 resamples", *COLUMNS)
+    rng = np.random.default_rng(4)
+    program("library(boot); average <- function(x, i) mean(x[i])")
+    for size in (20, 200, 2000):
+        scores = np.round(rng.random(size), 3)
+        query(f"CREATE TABLE scores{size}(a, b)")
+        query.many(f"INSERT INTO scores{size} VALUES (?, ?)", zip(map(float, scores), map(float, scores[::-1])))
+        program(f"x <- c({', '.join(map(str, scores))})")
+        calls = 50
+        ours = lambda call: lambda: [query(f"SELECT {call} FROM scores{size}") for _ in range(calls)]
+        compare(f"`mean_ci(a)`, {size:,} scores", "numpy", ours("mean_ci(a)"), lambda: bootstrap(rng, scores), calls)
+        compare(f"`paired_mean_diff_ci(a, b)`, {size:,} scores", "numpy", ours("paired_mean_diff_ci(a, b)"),
+                lambda: bootstrap(rng, scores - scores[::-1]), calls)
+        compare(f"`mean_ci(a)`, {size:,} scores", "R, `boot::boot` and `boot.ci`", ours("mean_ci(a)"),
+                lambda: program("invisible(boot.ci(boot(x, average, 10000), type = 'perc'))"), calls)
+
+
+def in_r(query, program):
+    """One interval at a time, as the tests of R give it."""
+    (version,) = program("writeLines(as.character(getRversion()))")
+    (epitools,) = program("suppressMessages(library(epitools)); writeLines(as.character(packageVersion('epitools')))")
+    table(f"One interval from counts: against R {version} and its epitools {epitools} (Debian has neither binom nor DescTools)",
+          *COLUMNS)
+    pairs = [(int(k), int(n)) for k, n in query("SELECT k, n FROM counts LIMIT 40")]
+    program(f"k <- c({', '.join(str(k) for k, _ in pairs)}); n <- c({', '.join(str(n) for _, n in pairs)})")
+    for call, peer in (
+        ("bayes_ci_counts(k, n)", "qbeta(c(0.025, 0.975), k[i] + 1, n[i] - k[i] + 1)"),
+        ("cp_ci_counts(k, n)", "binom.test(k[i], n[i])"),
+        ("cp_ci_counts(k, n)", "binom.exact(k[i], n[i])"),
+        ("wilson_ci_counts(k, n)", "prop.test(k[i], n[i], correct = FALSE)"),
+        ("wilson_ci_counts(k, n)", "binom.wilson(k[i], n[i])"),
+        ("diff_clt_ci_counts(k, n, 20, 30)", "prop.test(c(k[i], 20), c(n[i], 30), correct = FALSE)"),
+        ("fisher_or_ci_counts(k, n, 20, 30)", "fisher.test(matrix(c(k[i], n[i] - k[i], 20, 10), 2))"),
+    ):
+        compare(f"`{call}`", f"`{peer}`", lambda: query(f"SELECT max({call}) FROM counts"),
+                lambda: program(f"for (i in rep(seq_along(k), 5)) suppressWarnings({peer})"), 20000, 5 * len(pairs))
+
+
+ERROR_BAR = "avg({0}), 1.96 * stddev_samp({0}) / sqrt(count(*))"
+
+
+def engines(query, *programs):
+    """The same table in other engines, with the error bar that people compute there."""
+    size = SIZES[1]
+    query(f"CREATE TABLE bars AS SELECT model, correct, (rowid * 7919 % 101) / 100.0 AS score FROM t{size}")
+    (wanted,) = query("SELECT count(*), sum(correct), sum(score) FROM bars")
+    for name, program, setting in programs:
+        progress(f"filling {name}")
+        program(setting)
+        program("CREATE TABLE bars AS SELECT 'model ' || (i % 10) AS model, CASE WHEN (i * 31 % 97) % 3 > 0 THEN 1 ELSE 0 END AS correct,"
+                f" CAST(i * 7919 % 101 AS DOUBLE PRECISION) / 100 AS score FROM generate_series(1, CAST({size} AS BIGINT)) AS g(i);")
+        got = [float(x) for x in program("SELECT count(*), sum(correct), sum(score) FROM bars;")[0].split("|")]
+        if not np.allclose(got, wanted, rtol=1e-12):
+            raise ValueError(f"{name} has another table: {got} instead of {wanted}")
+    table(f"Other engines: against avg ± 1.96 stddev/√n there, over the same {size:,} rows, one thread each", *COLUMNS)
+    for call, column, group in (("bayes_ci", "correct", ""), ("bayes_ci", "correct", " GROUP BY model"), ("mean_ci", "score", ""),
+                                ("mean_ci", "score", " GROUP BY model")):
+        for name, program, _ in programs:
+            compare(f"`{call}({column})`{group and ', by' + group[9:]}", name, lambda: query(f"SELECT {call}({column}) FROM bars{group}"),
+                    lambda: program(f"SELECT {ERROR_BAR.format(column)} FROM bars{group};"))
+
+
+def grow(name, sizes, sql, query, rounds=3, prepare=None):
+    """[(size, seconds)] of sql(size), up to the first size that takes seconds."""
+    points = []
+    for size in sizes:
+        progress(f"{name}, {size:,}")
+        if prepare:
+            prepare(size)
+        points.append((size, min(seconds(lambda: query(sql(size))) for _ in range(rounds))))
+        if points[-1][1] > 3:
+            break
+    return points
+
+
+def eval_of(query, models):
+    """A hundred questions that all the models answered."""
+    query("DELETE FROM results")
+    rng = np.random.default_rng(5)
+    right = rng.normal(0.5, 0.5, models)[:, None] - rng.normal(0, 1, 100) + rng.normal(0, 1, (models, 100)) > 0
+    query.many("INSERT INTO results(model, task, item, correct) VALUES (?, 't', ?, ?)",
+               ((f"m{m}", q, int(right[m, q])) for m in range(models) for q in range(100)))
+
+
+def growing(query, extension, smaller):
+    decades = [size for size in (10, 100, 1000, 10_000, 100_000, 1_000_000) if size * smaller <= 1_000_000 or size <= 1000]
+    over = lambda call, source: lambda size: f"SELECT {call} FROM {source} WHERE rowid <= {size}"
+    most = [size for size in (1000, 10_000, 100_000, 1_000_000, 10_000_000) if size <= SIZES[-1]]
+    panels = {"Rows": {f"{call}": grow(call, most, over(call, source), query) for call, source in (
+        ("bayes_ci(correct)", f"t{SIZES[-1]}"), ("paired_diff_ci(correct, 1 - correct)", f"t{SIZES[-1]}"),
+        ("clustered_ci(y, cluster)", "clusters"), ("mean_ci(score)", "few"), ("sum(correct)", f"t{SIZES[-1]}"))}}
+    board = Query(extension)
+    for name in ("schema", "views"):
+        board.db.executescript((HERE.parent.parent / f"sql/{name}.sql").read_text())
+    models = [size for size in (5, 10, 20, 40, 80) if size * smaller <= 80 or size <= 10]
+    panels["Models, of 100 questions each"] = {
+        view: grow(view, models, lambda size: f"SELECT * FROM {view}", board, 2, lambda size: eval_of(board, size))
+        for view in ("leaderboard", "compare", "by_task")}
+    query(f"""CREATE TABLE grown AS
+             SELECT i AS id, n, i * 7919 % (n + 1) AS k, 0.5 * (i * 31 % 997) / 997 * n AS total, i / 1000003.0 AS a, (i * 7919 % 1000003) / 1000003.0 AS b
+             FROM (SELECT rowid AS i, 5 + rowid * 13 % 90 AS n FROM t{SIZES[-1]} LIMIT 1000000)""")
+    panels["Clusters of 5 to 94 questions"] = {
+        call: grow(call, decades, over(call, "grown"), query) for call in (
+            "clustered_ci_counts(k, n)", "clustered_ci_counts(k, n, 0.95, 'icc')", "clustered_mean_ci_counts(total, n)", "clustered_each_counts(id, k, n)")}
+    panels["Different scores"] = {
+        call: grow(call, decades, over(call, "grown"), query) for call in (
+            "mean_ci(a)", "mean_lmt_ci(a)", "paired_mean_diff_ci(a, b)", "mean_diff_ci(a, b)")}
+    table("Growth", "over", "what", "from", "to", "times the size", "times the time")
+    for title, lines_of in panels.items():
+        for name, points in lines_of.items():
+            (small, fast), (large, slow) = points[0], points[-1]
+            say(f"| {title} | `{name}` | {small:,}: {fast * 1e6:,.1f} µs | {large:,}: {slow * 1e6:,.1f} µs | {large // small:,} | {slow / fast:,.1f} |")
+    say()
+    say("![How time grows with rows, models, clusters and different scores](growth.svg)")
+    return growth.picture(panels)
 
 
 def hdi(k, n):
@@ -347,19 +470,34 @@ def processor():
     return f"{len(names)} x {names[0]}" if names else platform.processor()
 
 
-def main(extension):
+def main(extension, duckdb, smaller="1"):
+    global SIZES, CLUSTERS, ROUNDS
+    out = HERE
+    if int(smaller) > 1:
+        SIZES, CLUSTERS, ROUNDS = tuple(size // int(smaller) for size in SIZES), CLUSTERS // int(smaller), 2
+        out = HERE.parent.parent / "build"
     query = Query(extension)
     say(INTRO)
     say(f"Measured on {processor()}, SQLite {sqlite3.sqlite_version}, scipy {scipy.__version__}, by `make bench`.")
     fill(query)
     rows(query)
     intervals(query)
+    with peers.r() as program:
+        in_r(query, program)
+        bootstraps(query, program)
+    with tempfile.TemporaryDirectory() as scratch:
+        pathlib.Path(scratch).chmod(0o711)
+        with peers.Postgres(pathlib.Path(scratch)) as server, peers.psql(server) as postgres, peers.duckdb(duckdb) as duck:
+            engines(query, ("PostgreSQL " + postgres("SHOW server_version;")[0].split()[0], postgres, "SET max_parallel_workers_per_gather = 0;"),
+                    ("DuckDB " + duck("SELECT version()")[0].lstrip("v"), duck, "SET threads = 1"))
     models(query)
     scores(query)
     matrix(query)
     routes(query, extension)
-    (HERE / "benchmark.md").write_text("\n".join(lines) + "\n")
+    drawn = growing(query, extension, int(smaller))
+    (out / "benchmark.md").write_text("\n".join(lines) + "\n")
+    (out / "growth.svg").write_text(drawn)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])
