@@ -267,7 +267,7 @@ SELECT '<h2>On the questions that all answered</h2>
 <div class="wide"><table id="common" class="narrow"><tr><th>place</th><th class="name">model</th><th>' || measure || '</th><th>95% interval</th><th>answers</th></tr>
 ' || (
   SELECT group_concat('<tr><td data-value="' || rank || '">' || rank || '</td><td class="name">' || html ||
-           '</td><td data-value="' || coalesce(accuracy, '') || '">' || coalesce(printf('%.1f%%', 100 * accuracy), '') ||
+           '</td><td data-value="' || coalesce(accuracy, '') || '">' || iif(accuracy IS NULL, '', printf('%.1f%%', 100 * accuracy)) ||
            '</td><td data-value="' || coalesce(ci, '') || '">' || coalesce(ci_text(ci), method) ||
            '</td><td data-value="' || n || '">' || printf('%,d', n) || '</td></tr>', '
 ') FROM (SELECT * FROM common ORDER BY rank, model) AS c JOIN names ON names.name IS c.model
@@ -297,9 +297,9 @@ FROM facts WHERE pairs > 0;
 SELECT '<tr><td class="name keep">' || a.name || '</td><td class="name keep">' || b.name ||
        '</td><td class="text keep">' || verdict || '</td><td class="picture">' || coalesce(html, '') ||
        '</td><td data-value="' || coalesce(diff, '') || '">' ||
-       coalesce(replace(replace(replace(printf('%+.1f', 100 * diff), '+0.0', '0.0'), '-0.0', '0.0'), '-', '−'), '') ||
+       iif(diff IS NULL, '', replace(replace(replace(printf('%+.1f', 100 * diff), '+0.0', '0.0'), '-0.0', '0.0'), '-', '−')) ||
        '</td><td data-value="' || coalesce(d.ci, '') || '">' ||
-       coalesce(replace(printf('%+.1f to %+.1f', 100 * d.lo, 100 * d.hi), '-', '−'), '') ||
+       iif(d.ci IS NULL, '', replace(printf('%+.1f to %+.1f', 100 * d.lo, 100 * d.hi), '-', '−')) ||
        '</td><td data-value="' || coalesce(sure, '') || '">' ||
        CASE WHEN sure IS NULL THEN '' WHEN sure >= 0.995 THEN '&gt;99%' WHEN sure < 0.005 THEN '&lt;1%' ELSE printf('%.0f%%', 100 * sure) END ||
        '</td><td data-value="' || d.n || '">' || printf('%,d', d.n) || '</td></tr>'
@@ -315,7 +315,7 @@ SELECT CASE WHEN place = first THEN
          '<section class="panel"><h3>' || task_html || '</h3><div class="row"><span class="soft">' ||
          printf('%,d %s', asked, iif(asked = 1, 'question', 'questions')) || '</span><span class="numbers soft">' || numbers || '</span><span></span></div>' ELSE '' END ||
        '<div class="row"><span>' || model_html || '</span>' || coalesce(plot, '<span></span>') ||
-       '<span>' || coalesce(printf('%.1f%%', 100 * accuracy), '') || '</span></div>' ||
+       '<span>' || iif(accuracy IS NULL, '', printf('%.1f%%', 100 * accuracy)) || '</span></div>' ||
        iif(place = last, '</section>', '')
 FROM (
   SELECT t.place, t.accuracy, m.html AS model_html, k.html AS task_html, plots.html AS plot,
@@ -331,7 +331,7 @@ SELECT '</div>' || iif(answering > 12, '<p class="soft">The first 12 models; the
 <div class="wide"><table id="across" class="narrow"><tr><th class="name">model</th><th>mean of the tasks</th><th>95% interval</th>' ||
   iif((SELECT count(task_ci) FROM ranked) > 0, '<th>on other tasks</th>', '') || '</tr>'
 FROM facts WHERE tasks > 1;
-SELECT '<tr><td class="name">' || name || '</td><td data-value="' || coalesce(macro, '') || '">' || coalesce(printf('%.1f%%', 100 * macro), '') ||
+SELECT '<tr><td class="name">' || name || '</td><td data-value="' || coalesce(macro, '') || '">' || iif(macro IS NULL, '', printf('%.1f%%', 100 * macro)) ||
        '</td><td data-value="' || coalesce(macro_ci, '') || '">' || coalesce(ci_text(macro_ci), '') || '</td>' ||
        iif((SELECT count(task_ci) FROM ranked) > 0, '<td data-value="' || coalesce(task_ci, '') || '">' || coalesce(ci_text(task_ci), '') || '</td>', '') || '</tr>'
 FROM ranked, facts WHERE facts.tasks > 1 AND place IN (SELECT place FROM shown WHERE place <= 12) ORDER BY place;
@@ -342,7 +342,7 @@ SELECT '</table></div>
   coalesce((SELECT numbers FROM axes WHERE kind = 'task'), '') || '</span></th><th>' || measure || '</th><th>95% interval</th><th>answers</th></tr>'
 FROM facts WHERE tasks > 1;
 SELECT '<tr><td class="name keep">' || k.html || '</td><td class="name keep">' || m.html || '</td><td class="picture">' || coalesce(plots.html, '') ||
-       '</td><td class="keep" data-value="' || coalesce(accuracy, '') || '">' || coalesce(printf('%.1f%%', 100 * accuracy), '') ||
+       '</td><td class="keep" data-value="' || coalesce(accuracy, '') || '">' || iif(accuracy IS NULL, '', printf('%.1f%%', 100 * accuracy)) ||
        '</td><td data-value="' || coalesce(ci, '') || '">' || coalesce(ci_text(ci), iif(method = 'score out of range', method, 'no answers')) ||
        '</td><td data-value="' || n || '">' || printf('%,d', n) || '</td></tr>'
 FROM tasks AS t JOIN names AS m ON m.name IS t.model JOIN names AS k ON k.name IS t.task

@@ -269,6 +269,8 @@ def task_numbers(db, page, name, models):
     shown = [(r["model"][0], r["mean of the tasks"][1], r["95% interval"][1], r.get("on other tasks", ["", ""])[1])
              for r in page.columns("across")]
     check(f"{name}: across tasks the view's digits", shown == wanted)
+    check(f"{name}: what is not known across tasks is not 0",
+          all((r["mean of the tasks"][0] == "") == (r["mean of the tasks"][1] == "") for r in page.columns("across")))
 
 
 def ties(db, page, name, models):
