@@ -352,11 +352,11 @@ function cellOf(value, plot, r) {
                            drawn(interval, plot.points?.[r], plot.axis)));
   if (typeof value === "number" || typeof value === "bigint")
     return element("td", { class: "number", "data-value": String(value), title: String(value) }, typeof value === "number" ? written(value) : String(value));
-  if (value.cut !== undefined) return element("td", { dir: "auto" }, value.cut);
+  const text = value.cut ?? value;
   // An image runs nothing and loads nothing, whatever a label made of it.
-  if (/^<svg[ >]/.test(value))
-    return element("td", { class: "picture" }, element("img", { alt: "The picture that the query draws", src: `data:image/svg+xml,${encodeURIComponent(value)}` }));
-  return element("td", { dir: "auto" }, value);
+  if (/^<svg[ >]/.test(text))
+    return element("td", {}, element("img", { alt: "The picture that the query draws", src: `data:image/svg+xml,${encodeURIComponent(text)}` }));
+  return element("td", { dir: "auto", class: text.length > 30 || text.includes("\n") ? "long" : "short" }, text);
 }
 
 function tableOf({ columns, rows }) {
@@ -531,6 +531,6 @@ for (const [name, sql] of Object.entries(EXAMPLES)) {
 for (const [name, what, make] of SAVINGS) {
   const button = element("button", { type: "button" }, name), refused = element("div", { role: "alert" });
   button.addEventListener("click", () => saving(name, make, refused));
-  $("savings").append(element("li", {}, button, ` ${what}`, refused));
+  $("savings").append(element("li", {}, button, element("span", {}, what), refused));
 }
 $("query").value = EXAMPLES.Leaderboard;
