@@ -13,7 +13,8 @@
 --
 -- Those of queries that were not run are left out, and their views stay empty; but
 -- leaderboard wants models, tasks and items, of which models alone will do where all
--- answers are right or wrong and each question was asked once.
+-- answers are right or wrong and each question was asked once.  An import that says
+-- "INSERT failed" has left those rows out: mend the counts, and make the database anew.
 -- The tables are made here and not by .import, which would give every column
 -- numeric affinity and so turn a model named 1.10 into 1.1.
 CREATE TABLE IF NOT EXISTS model_counts(
