@@ -7,7 +7,7 @@
 const $ = (id) => document.getElementById(id);
 
 const KINDS = {
-  promptfoo: "promptfoo’s database", phoenix: "Phoenix’s database", csv: "CSV", lm_eval: "lm_eval’s samples", inspect: "Inspect’s logs",
+  promptfoo: "promptfoo’s database", phoenix: "Phoenix’s database", lm_eval: "lm_eval’s samples", inspect: "Inspect’s logs",
   swebench: "SWE-bench’s reports", tau_bench: "tau-bench’s trajectories", helm: "HELM’s runs",
 };
 
@@ -42,7 +42,7 @@ const SAVINGS = [
   ["by_task.csv", "a row a model and task", () => ask("csv", { sql: "SELECT * FROM by_task" })],
   ["forest.svg", "the models and their intervals, drawn", () => ask("picture", { sql: FOREST })],
   ["heatmap.svg", "how sure each is better than each other, drawn", () => ask("picture", { sql: HEATMAP })],
-  ["evals.db", "the answers, a SQLite database", () => ask("database")],
+  ["evals.db", "the answers that were read, a SQLite database", () => ask("database")],
 ];
 
 /* Elements, of a name, attributes and children; texts stay texts. */
@@ -205,6 +205,7 @@ async function take(what) {
   $("said").append(...described(opened));
   document.body.classList.add("opened");
   $("inviting").textContent = "Drop other files to start anew.";
+  $("savings").lastElementChild.hidden = opened.kind === "results"; // which is there already
   $("results").hidden = false;
   choose($("tab-report"));
   await makeReport();
@@ -223,15 +224,24 @@ function described({ kind, name, said, answers, models, tasks: tasksFound, lacks
   const sentence = element("p"), table = said ? byName(said) : [], isGiven = kind === "results";
   if (isGiven) sentence.append(named(name), ` is a database of results: ${counts}.`);
   else if (kind === "promptfoo" || kind === "phoenix") sentence.append(named(name), ` is ${KINDS[kind]}: ${counts}`);
-  else sentence.append(`${counted(new Set(table.filter(taken).map((row) => row.path)).size, "file")} of ${KINDS[kind]}: ${counts}`);
-  const skipped = skips(table);
-  skipped.forEach(([reason, n], i) => sentence.append(i === 0 ? "; " : ", ", `${n.toLocaleString("en")} skipped because `, element("bdi", {}, reason)));
+  else sentence.append(`${filesOf(kind, new Set(table.filter(taken).map((row) => row.path)).size)}: ${counts}`);
+  for (const [reason, n] of skips(table)) sentence.append(`; ${n.toLocaleString("en")} skipped: `, element("bdi", {}, reason));
   if (!isGiven) sentence.append(".");
   const told = [sentence];
   if (lacksLog) told.push(element("p", { class: "soft" }, "It keeps its latest rows in a file beside it, whose name ends in -wal, while something has it open: if there is one, drop both together."));
   if (isNameless) told.push(element("p", { class: "soft" }, "A model is named files: its own name is that of its folder. Choose the whole folder, or name the model under Choices."));
-  if (said) told.push(element("details", {}, element("summary", {}, "What was taken, line by line"), tableOf(said)));
+  if (said) told.push(element("details", {}, element("summary", {}, "What was taken, line by line"), tableOf(legible(said))));
   return told;
+}
+
+const filesOf = (kind, n) => (kind === "csv" ? counted(n, "CSV file") : `${counted(n, "file")} of ${KINDS[kind]}`);
+
+/* What an import listed, which is all texts: numbers as such, and no column that is empty. */
+function legible({ columns, rows }) {
+  const numbers = ["n", "correct", "mean", "errored"];
+  const kept = columns.flatMap((column, i) => (rows.some((row) => row[i] !== null) ? [i] : []));
+  const value = (text, column) => (text !== null && numbers.includes(column) ? Number(text) : text ?? "");
+  return { columns: kept.map((i) => columns[i]), rows: rows.map((row) => kept.map((i) => value(row[i], columns[i]))) };
 }
 
 const byName = ({ columns, rows }) => rows.map((row) => Object.fromEntries(columns.map((column, i) => [column, row[i]])));
@@ -275,6 +285,7 @@ const heights = new ResizeObserver(([{ target }]) => {
 $("report-frame").addEventListener("load", () => {
   heights.disconnect();
   heights.observe($("report-frame").contentDocument.body);
+  takesDrops($("report-frame").contentWindow);
 });
 
 /* ---- Results of SQL ---- */
@@ -490,18 +501,23 @@ for (const id of ["files", "folder"])
   });
 
 const isDropping = (on) => document.body.classList.toggle("dropping", on);
-addEventListener("dragover", (event) => { event.preventDefault(); isDropping(true); });
-addEventListener("dragleave", (event) => { if (event.relatedTarget === null) isDropping(false); });
-addEventListener("drop", async (event) => {
-  event.preventDefault();
-  isDropping(false);
-  try {
-    const { files, mayHide } = await dropped(event.dataTransfer);
-    takeFiles(files, mayHide);
-  } catch (error) {
-    refuse($("refused"), error);
-  }
-});
+
+/* Anywhere on the page, and on the report within it. */
+function takesDrops(window) {
+  window.addEventListener("dragover", (event) => { event.preventDefault(); isDropping(true); });
+  window.addEventListener("dragleave", (event) => { if (event.relatedTarget === null) isDropping(false); });
+  window.addEventListener("drop", async (event) => {
+    event.preventDefault();
+    isDropping(false);
+    try {
+      const { files, mayHide } = await dropped(event.dataTransfer);
+      takeFiles(files, mayHide);
+    } catch (error) {
+      refuse($("refused"), error);
+    }
+  });
+}
+takesDrops(window);
 
 /* ---- The rest ---- */
 

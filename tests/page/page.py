@@ -12,6 +12,8 @@ dark.  The screenshots are left in build/page/pictures.
 """
 import contextlib
 import csv
+import functools
+import http.server
 import io
 import json
 import os
@@ -23,6 +25,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import xml.etree.ElementTree
 
@@ -35,6 +38,7 @@ EXTENSION, HTML = (pathlib.Path(p).resolve() for p in sys.argv[1:])
 PICTURES = ROOT / "build/page/pictures"
 FIXTURES = ROOT / "tests/views/adapters"
 IDLE = "document.getElementById('working').hidden"
+OFFLINE = {"offline": True, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
 RESULTS = "SELECT model, task, item, attempt, correct, score, error FROM results ORDER BY 1, 2, 3, 4"
 # How far a digit may be from the native library's, in units of the last place.
 UNITS = 4
@@ -205,11 +209,11 @@ def inputs(path):
         "attempts": ("results", fill(path / "again.db", simulated(3, 12, 2, 3)), None, "again.db is a database of results: 3 models, 2 tasks, 108 answers."),
         "promptfoo": ("promptfoo", script(path / "promptfoo.db", FIXTURES / "promptfoo.sql"), None, "promptfoo.db is promptfoo’s database: 4 models,"),
         "Phoenix": ("phoenix", script(path / "phoenix.db", FIXTURES / "phoenix.sql"), None, "phoenix.db is Phoenix’s database: "),
-        "a CSV": ("csv", table(path / "results.csv"), None, "1 file of CSV: 4 models, 3 tasks, 240 answers."),
+        "a CSV": ("csv", table(path / "results.csv"), None, "1 CSV file: 4 models, 3 tasks, 240 answers."),
         "lm_eval": ("lm_eval", FIXTURES / "lm_eval", None, " files of lm_eval’s samples: 2 models, 3 tasks,"),
         "Inspect": ("inspect", path / "logs", None, " files of Inspect’s logs: 2 models,"),
         "Inspect's files": ("inspect", FIXTURES / "inspect", inspect, " files of Inspect’s logs: 2 models,"),
-        "SWE-bench": ("swebench", swebench(path / "swe"), None, "2 files of SWE-bench’s reports: 2 models, 2 tasks, 6 answers; 1 skipped because not a report of SWE-bench."),
+        "SWE-bench": ("swebench", swebench(path / "swe"), None, "2 files of SWE-bench’s reports: 2 models, 2 tasks, 6 answers; 1 skipped: not a report of SWE-bench."),
         "tau-bench": ("tau_bench", tau_bench(path / "tau"), None, "2 files of tau-bench’s trajectories: 2 models, 2 tasks, 16 answers."),
         "HELM": ("helm", helm(path / "helm"), None, "2 files of HELM’s runs: 2 models, 1 task, 16 answers."),
     }
@@ -304,7 +308,7 @@ def choices(page, path):
     page.dropped(path / "nameless.csv")
     page.run("document.getElementById('choosing').open = true; document.querySelector('[name=model]').value = 'mine <b>'")
     said, refused = page.give(lambda: page.run("document.getElementById('again').click()"))
-    check(f"a model's name as a choice: {said!r} {refused!r}", "1 file of CSV: 1 model, 1 task, 3 answers." in said)
+    check(f"a model's name as a choice: {said!r} {refused!r}", "1 CSV file: 1 model, 1 task, 3 answers." in said)
     check("the chosen name is in the report", "mine &lt;b&gt;" in page.report())
     page.run("document.getElementById('choices').reset(); document.getElementById('choosing').open = false")
     write(path / "swe/list/agent/results/results.json", {"no_generation": [], "no_logs": [], "resolved": ["a__b-1"]})
@@ -450,6 +454,27 @@ def changing(page, path):
         check(f"a change is not made again to save what it returned: {rows}", rows == [[str(n)]])
 
 
+def over_the_report(page, path):
+    """The report is a frame, whose own way with a dropped file would be to show it."""
+    page.dropped(path / "good.db")
+    x, y = page.run("(() => { const f = document.getElementById('report-frame'); f.scrollIntoView({block: 'start'}); const b = f.getBoundingClientRect();"
+                    "return [b.left + 100, b.top + 200]; })()")
+    said, refused = page.give(lambda: page.drop([path / "results.csv"], x, y))
+    check(f"a file dropped on the report: {said!r} {refused!r}", "1 CSV file: 4 models" in said)
+    page.run("scrollTo(0, 0)")
+
+
+def gone(page, path):
+    """A file that changes after it was given cannot be read any more, which is an error and no more."""
+    shutil.copy(path / "good.db", path / "gone.db")
+    page.dropped(path / "gone.db")
+    (path / "gone.db").write_bytes(b"something else")
+    rows, error = page.ask("SELECT count(*) FROM results NOT INDEXED WHERE model LIKE '%'")
+    check(f"a file that changed is an error or what was read before: {rows} {error!r}", error or rows == [["240"]])
+    said, refused = page.dropped(path / "good.db")
+    check(f"and others can be read: {said!r} {refused!r}", "240 answers" in said)
+
+
 def stopping(page, path):
     page.dropped(path / "good.db")
     page.tab("sql")
@@ -484,9 +509,12 @@ def downloads(page, path):
         root = xml.etree.ElementTree.fromstring(svg)
         texts = "".join(root.itertext())
         check(f"{name} is a picture of the models", root.tag == "{http://www.w3.org/2000/svg}svg" and all(f"model {m}" in texts for m in range(4)))
+    check("a database that was given is not offered again", not page.run("document.getElementById('savings').lastElementChild.checkVisibility()"))
+    page.dropped(path / "results.csv")
     kept = path / "kept.db"
     kept.write_bytes(page.save("evals.db"))
-    check("evals.db has the answers", sqlite3.connect(kept).execute(RESULTS).fetchall() == db.execute(RESULTS).fetchall())
+    check("evals.db has the answers", sqlite3.connect(kept).execute(RESULTS).fetchall() == [
+        (*row[:5], None, None) for row in db.execute(RESULTS).fetchall()])
     db.close()
     fill(path / "alone.db", simulated(1, 5, 1))
     page.dropped(path / "alone.db")
@@ -636,6 +664,38 @@ def looked(page, width, scheme, name, deep=True):
         page.screenshot(PICTURES / f"{name}-{width}-{scheme}.png")
 
 
+# ---- From a server ----
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+def served(page, path):
+    """The same page from a server: what is dropped comes by another way, and nothing but the page is asked for."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=HTML.parent))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    address = f"http://127.0.0.1:{server.server_port}/{HTML.name}"
+    try:
+        page.send("Network.emulateNetworkConditions", **{**OFFLINE, "offline": False})
+        page.asked.clear()
+        page.open(address)
+        said, refused = page.dropped(path / "helm")
+        check(f"a folder dropped on a page that was served: {said!r} {refused!r}", "2 files of HELM’s runs: 2 models, 1 task, 16 answers." in said)
+        said, refused = page.dropped(path / "good.db")
+        check(f"a database likewise: {said!r} {refused!r}", "240 answers" in said)
+        page.drain()
+        check(f"nothing else was asked for: {list(page.asked.values())[:3]}",
+              {url for url in page.asked.values() if not url.startswith(("blob:", "data:", "about:"))} == {address})
+        page.asked.clear()
+    finally:
+        server.shutdown()
+        server.server_close()
+    page.send("Network.emulateNetworkConditions", **OFFLINE)
+    page.load()
+    page.silent("from a server")
+
+
 # ---- Alone ----
 
 def alone(page):
@@ -664,10 +724,11 @@ def main():
         path = pathlib.Path(scratch)
         page = Page(own)
         try:
-            page.send("Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=-1, uploadThroughput=-1)
+            page.send("Network.emulateNetworkConditions", **OFFLINE)
             page.look(1200)
             page.load()
-            for test in (each_input, with_its_log, wrong_files, hostile, sql_box, stopping, downloads, huge, keyboard, sizes):
+            for test in (each_input, with_its_log, wrong_files, hostile, sql_box, over_the_report, gone, stopping, downloads, huge, keyboard, sizes,
+                         served):
                 begun = time.monotonic()
                 test(page, path)
                 print(f"   {test.__name__.replace('_', ' ')}: {time.monotonic() - begun:.0f} s")
