@@ -12,7 +12,7 @@
 #   make test-pushdown  count in PostgreSQL and DuckDB, finish in SQLite
 #   make test-cluster   count on three PostgreSQL servers at once
 #   make test-dist      what dist made, on every platform, by qemu and wine
-#   make page           SQLite and evalci as WebAssembly     make test-page  the same tests on it, in Node
+#   make page           the report and SQL in a browser, one file     make test-page  it in Chromium and Node
 #   make packages       wheels, npm and .deb out of that     make test-packages  each installed and used
 #   make test-promptfoo an adapter on promptfoo's own database; 1.4 GB from npm
 #   make fuzz       for FUZZ_SECONDS             make stress     longer runs of its kin
@@ -399,9 +399,9 @@ page:
 
 # Every digit is held to the native library's, so that is made and tested too.
 test-page: page
-	$(call need,$(DIST_NEEDS) sqlite3)
+	$(call need,$(DIST_NEEDS) sqlite3 chromium fonts-dejavu-core)
 	@$(MAKE) -s -j$(shell nproc) --no-print-directory -f ext/dist/platform.mk PLATFORM=linux-x86_64 test
-	@tests/page/run $(SUITES)
+	@PYTHON=$(PYTHON) tests/page/run $(SUITES)
 
 lint:
 	$(call need,$(LINT_NEEDS))
