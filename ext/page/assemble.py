@@ -24,11 +24,14 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 HERE = ROOT / "ext/page"
 MOST = 3_000_000
 
-HEAD = (HERE / "api.txt").read_text(encoding="utf-8")
 EXPORTS = """
 globalThis.crypto ??= (await ofNode("crypto")).webcrypto; // where Node 18 has it
 export const load = (options = {}) => loadEvalci({ wasm: new URL("evalci.wasm", import.meta.url), ...options });
 """
+
+
+def read(name):
+    return (HERE / name).read_text(encoding="utf-8")
 
 
 def sql_files():
@@ -40,16 +43,12 @@ def code(directory, scripts):
     """One script: emscripten's function, the texts of sql/, and ours."""
     texts = "const SQL_FILES = " + json.dumps(sql_files(), ensure_ascii=False, indent=0) + ";\n"
     ours = "".join(pathlib.Path(script).read_text(encoding="utf-8") for script in scripts)
-    return (directory / "module.js").read_text(encoding="utf-8") + "\n" + texts + ours
+    return read("notices.txt") + (directory / "module.js").read_text(encoding="utf-8") + "\n" + texts + ours
 
 
 def in_html(text):
     """A script's text that does not end the element it stands in."""
     return text.replace("</script", "<\\/script").replace("<!--", "<\\!--")
-
-
-def read(name):
-    return (HERE / name).read_text(encoding="utf-8")
 
 
 def page(directory, library):
@@ -69,7 +68,7 @@ def page(directory, library):
 def main(directory, *scripts):
     directory = pathlib.Path(directory)
     library = code(directory, scripts)
-    (directory / "evalci.mjs").write_text(HEAD + library + EXPORTS, encoding="utf-8")
+    (directory / "evalci.mjs").write_text(read("api.txt") + library + EXPORTS, encoding="utf-8")
     if (HERE / "page.html").exists():
         html = page(directory, library).encode()
         if len(html) > MOST:

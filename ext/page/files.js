@@ -27,7 +27,9 @@ class Files {
     const path = FILES + parts.join("/");
     this.#fs.mkdirTree(path.slice(0, path.lastIndexOf("/")));
     this.remove(path);
-    if (typeof Blob !== "undefined" && bytes instanceof Blob) this.#lay(path, bytes);
+    const isBlob = typeof Blob !== "undefined" && bytes instanceof Blob;
+    if (isBlob && typeof FileReaderSync === "undefined") throw new Error("evalci.files: a File or Blob needs a worker; elsewhere, give its bytes");
+    if (isBlob) this.#lay(path, bytes);
     else this.#fs.writeFile(path, bytes, { canOwn: true });
     if (modified !== undefined) this.#fs.utime(path, modified, modified);
     return path;

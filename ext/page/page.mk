@@ -35,8 +35,8 @@ LINK := -O2 -sMODULARIZE -sEXPORT_NAME=instantiateEvalci -sENVIRONMENT=web,worke
         -sEXPORTED_RUNTIME_METHODS=FS,addFunction -sEXPORTED_FUNCTIONS=$(subst $() ,$(comma),$(addprefix _,$(CALLED)))
 
 OURS_JS := $(addprefix ext/page/,files.js database.js shell.js imports.js evalci.js)
-PARTS   := $(addprefix ext/page/,api.txt page.html page.css page.js worker.js)
-SQL     := $(sort $(wildcard sql/*.sql sql/adapters/*.sql))
+PIECES  := $(addprefix ext/page/,api.txt notices.txt page.html page.css page.js worker.js)
+SQL     := $(sort $(wildcard sql/*.sql sql/*/*.sql))
 
 .PHONY: page
 page: $(PAGE)/evalci.mjs
@@ -47,15 +47,15 @@ $(PAGE)/module.js $(PAGE)/evalci.wasm &: $(OURS_O) $(HERE)/libgsl.a $(HERE)/libm
 	emcc $(LINK) -o $(PAGE)/module.js $(filter %.o %.a,$^)
 	mv $(PAGE)/module.wasm $(PAGE)/evalci.wasm
 
-$(PAGE)/evalci.mjs: $(PAGE)/module.js $(OURS_JS) $(PARTS) $(SQL) ext/page/assemble.py
+$(PAGE)/evalci.mjs: $(PAGE)/module.js $(OURS_JS) $(PIECES) $(SQL) ext/page/assemble.py
 	ext/page/assemble.py $(PAGE) $(OURS_JS)
 
 $(HERE)/page-sqlite3.o: $(SOURCES)/sqlite3/sqlite3.c ext/page/page.mk
 	emcc -w -O2 $(SQLITE) -c -o $@ $<
 
-$(HERE)/misc/%.o: $(SOURCES)/sqlite3/ext/misc/%.c
+$(HERE)/misc/%.o: $(SOURCES)/sqlite3/ext/misc/%.c ext/page/page.mk
 	@mkdir -p $(@D)
-	emcc -w -O2 -DSQLITE_CORE -I$(SOURCES)/sqlite3 -I$(SOURCES)/zlib -c -o $@ $<
+	emcc -w -O2 -DNDEBUG -DSQLITE_CORE -I$(SOURCES)/sqlite3 -I$(SOURCES)/zlib -c -o $@ $<
 
 $(HERE)/zlib/%.o: $(SOURCES)/zlib/%.c
 	@mkdir -p $(@D)

@@ -111,6 +111,7 @@ function files() {
        execFileSync("sqlite3", [path, "PRAGMA integrity_check; SELECT count(*) FROM results"], { encoding: "utf8" }), "ok\n200000\n");
   db.close();
 
+  check("a Blob outside of a worker", /needs a worker/.test(refusal(() => evalci.files.add("evals.db", new Bytes(new Uint8Array(1)))).message));
   globalThis.FileReaderSync = class {
     readAsArrayBuffer(blob) {
       if (Bytes.gone) throw new Error("the file has changed");
@@ -161,6 +162,8 @@ function module_() {
   check("with those that it reads", evalci.sql("adapters/csv.sql").includes("CREATE TEMP TABLE import_refused"));
   check("no such file", /no file "nothing"; there are adapters\//.test(refusal(() => evalci.sql("nothing")).message));
   const text = readFileSync("build/page/evalci.mjs", "utf8");
+  for (const told of ["GNU General Public License", "Rich Felker", "Emscripten Authors", "zlib", "WITHOUT WARRANTY"])
+    check(`the module names ${told}`, text.includes(told));
   check("no code is made from text", !/\beval\(|new Function/.test(text));
 }
 
