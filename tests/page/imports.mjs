@@ -192,6 +192,18 @@ function databases() {
          "iif(q.value % 4 = 3, NULL, (q.value * 7919 + m.value * 104729 + a.value * 31) % 97 < 40 + 3 * m.value), iif(q.value % 4 = 3, (q.value * m.value % 10) / 10.0, NULL), NULL " +
          "FROM generate_series(1, 12) AS m, generate_series(1, 400) AS q, generate_series(1, 2) AS a");
   reporting("12 models, graded and asked again", many);
+  gating(many);
+}
+
+/* sql/gate.sql, by the shell of evalci.mjs. */
+function gating(database) {
+  const shell = run(join(home, "sql/gate.sh"), [database, "model 1", "model 12"]), lines = [];
+  const db = evalci.open(evalci.files.add("gate.db", readFileSync(database)));
+  const parameters = { baseline: "model 1", candidate: "model 12", margin: 0.02, sure: 0.95 };
+  new evalci.Shell(db, ({ rows }) => lines.push(...rows.map((row) => `${row.join("|")}\n`)), parameters, { asText: true }).read("gate");
+  db.close();
+  check("a gate has lines", shell.out.includes('"result"'));
+  same("a gate", lines.join(""), shell.out);
 }
 
 /* Files that are nothing of this: what is said of them. */
