@@ -19,6 +19,9 @@ DROP VIEW questions;
 CREATE VIEW kinds AS SELECT * FROM evals_kinds;
 CREATE VIEW words AS SELECT * FROM evals_words;
 CREATE VIEW questions AS SELECT * FROM evals_questions;
+CREATE TABLE evals_standings AS SELECT * FROM standings;
+DROP VIEW standings;
+CREATE VIEW standings AS SELECT * FROM evals_standings;
 
 DROP TABLE IF EXISTS evals_leaderboard;
 CREATE TABLE evals_leaderboard(
@@ -28,6 +31,8 @@ CREATE TABLE evals_leaderboard(
   macro REAL, macro_ci TEXT, macro_lo REAL, macro_hi REAL
 );
 INSERT INTO evals_leaderboard SELECT * FROM leaderboard;
+DROP VIEW leaderboard;
+CREATE VIEW leaderboard AS SELECT * FROM evals_leaderboard;
 
 DROP TABLE IF EXISTS evals_by_task;
 CREATE TABLE evals_by_task(
@@ -63,7 +68,6 @@ INSERT INTO evals_passes SELECT * FROM passes;
 DROP VIEW passes;
 DROP VIEW common;
 DROP VIEW leaderboard;
-DROP VIEW macros;
 DROP VIEW compare;
 DROP VIEW by_task;
 DROP VIEW verdicts;
@@ -75,4 +79,5 @@ DROP VIEW kinds;
 DROP TABLE evals_kinds;
 DROP TABLE evals_words;
 DROP TABLE evals_questions;
+DROP TABLE evals_standings;
 COMMIT;

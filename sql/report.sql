@@ -13,29 +13,34 @@
 -- digits in data-value.  Of many models the first 30 are shown in pairs and by task;
 -- ranks and ties are by all pairs, which cost little without their intervals.
 BEGIN;
-.read "|sed '/^DROP VIEW/d; s/^CREATE VIEW macros/CREATE VIEW every_macro/; s/^CREATE VIEW/CREATE TEMP VIEW/' sql/views.sql"
+.read "|sed '/^DROP VIEW/d; s/macro_ci_counts([^)]*)/NULL/; s/^CREATE VIEW questions/CREATE VIEW every_question/; s/^CREATE VIEW/CREATE TEMP VIEW/' sql/views.sql"
 .mode list
 .headers off
 .separator "" "\n"
 
 -- What the views share is computed once: a table takes the view's place, and the views
--- over it read that.  What is dear is computed for the models that are shown.
+-- over it read that.  What is dear is computed for the models that are shown, and the
+-- questions one by one if some answer is graded or repeated.
+CREATE TEMP TABLE kept_kinds AS SELECT * FROM kinds;
+DROP VIEW temp.kinds;
+CREATE TEMP VIEW kinds AS SELECT * FROM kept_kinds;
 CREATE TEMP TABLE kept_words AS SELECT * FROM words;
 DROP VIEW temp.words;
 CREATE TEMP VIEW words AS SELECT * FROM kept_words;
-CREATE TEMP TABLE kept_macros(model, macro_ci);
-CREATE TEMP VIEW macros AS SELECT * FROM kept_macros;
+CREATE TEMP TABLE questions AS
+SELECT q.* FROM (SELECT 1 FROM words WHERE (graded AND n > 0) OR again LIMIT 1) CROSS JOIN every_question AS q;
+CREATE TEMP TABLE kept_standings AS SELECT * FROM standings;
+DROP VIEW temp.standings;
+CREATE TEMP VIEW standings AS SELECT * FROM kept_standings;
 CREATE TEMP TABLE decided AS SELECT * FROM verdicts;
-DROP VIEW temp.verdicts;
-CREATE TEMP VIEW verdicts AS SELECT * FROM decided;
 CREATE TEMP TABLE board AS SELECT row_number() OVER () AS place, * FROM leaderboard;
+DROP VIEW temp.leaderboard;
+CREATE TEMP VIEW leaderboard AS SELECT * FROM board;
 CREATE TEMP TABLE shown AS SELECT place, model FROM board WHERE place <= 30 AND ci IS NOT NULL;
 CREATE TEMP TABLE in_tasks AS SELECT * FROM by_task;
-CREATE TEMP TABLE kept_tallies AS SELECT * FROM tallies;
-DROP VIEW temp.tallies;
-CREATE TEMP VIEW tallies AS SELECT * FROM kept_tallies WHERE model IN (SELECT model FROM shown WHERE place <= 12);
-INSERT INTO kept_macros SELECT * FROM every_macro;
-UPDATE board SET macro_ci = kept_macros.macro_ci FROM kept_macros WHERE kept_macros.model = board.model;
+UPDATE board SET macro_ci = (
+  SELECT macro_ci_counts(t.correct, t.n, 0.95, 'icc') FROM tallies AS t WHERE t.model IS board.model AND t.n > 0
+) WHERE place <= 12 AND tasks > 1 AND method = 'bayes';
 
 -- Names are anybody's text: as HTML.
 CREATE TEMP TABLE names AS

@@ -8,7 +8,7 @@
 --   common        one row a model, on the questions that every model answered
 --   passes        one row a model, task and k: one of k attempts right, and all k
 --
--- and what those are made of: kinds, words, questions, standings, verdicts, tallies, macros.
+-- and what those are made of: kinds, words, questions, standings, verdicts, tallies.
 --
 -- Whether a task is graded is decided in kinds, and whether a question was asked
 -- again in words; every view, the report and Datasette follow these.  A share is
@@ -43,7 +43,7 @@ FROM named GROUP BY 1;
 -- two models are compared 40 questions at a time.
 --
 --   word         which 40: questions are numbered within their task, as texts, since
---                one import may write 7 and another '7'
+--                one import may write 7, another '7' and a third 7.0
 --   asked, n     rows, and answers known among them
 --   correct      right answers
 --   known_bits   bit i is set where question i has a known answer
@@ -54,16 +54,22 @@ FROM named GROUP BY 1;
 DROP VIEW IF EXISTS words;
 CREATE VIEW words AS
 WITH numbered AS (
-  SELECT model, coalesce(task, '') AS task, correct,
-         correct IS NOT NULL OR (score IS NOT NULL AND error IS NULL) AS known,
-         dense_rank() OVER (PARTITION BY coalesce(task, '') ORDER BY CAST(item AS TEXT)) - 1 AS question
-  FROM results NATURAL LEFT JOIN (SELECT NULL AS score, NULL AS error)
+  -- Questions alone, of which there are fewer than answers, and which the canonical
+  -- table's key has in order.
+  SELECT task, item, coalesce(task, '') AS name,
+         dense_rank() OVER (PARTITION BY coalesce(task, '') ORDER BY CAST(CASE WHEN item = CAST(item AS INTEGER) AND typeof(item) = 'real'
+                                                                               THEN CAST(item AS INTEGER) ELSE item END AS TEXT)) - 1 AS question
+  FROM (SELECT DISTINCT task, item FROM results)
+), answered AS (
+  SELECT model, name AS task, question, correct, correct IS NOT NULL OR (score IS NOT NULL AND error IS NULL) AS known
+  FROM numbered AS q JOIN (SELECT * FROM results NATURAL LEFT JOIN (SELECT NULL AS score, NULL AS error)) AS r
+       ON r.task IS q.task AND r.item IS q.item
 ), summed AS (
   SELECT model, task, question / 40 AS word, count(*) AS asked, sum(known) AS n, sum(correct) AS correct,
          sum(known << question % 40) AS known_bits,
          sum(coalesce(correct, 0) << question % 40) AS right_bits
-  FROM numbered GROUP BY task, word, model
-  HAVING bayes_ci(correct) FILTER (WHERE correct NOT IN (0, 1, '0', '1')) IS NULL -- or bayes_ci's error
+  FROM answered GROUP BY task, word, model
+  HAVING bayes_ci(correct) FILTER (WHERE correct <> 0 AND correct <> 1 AND correct NOT IN ('0', '1')) IS NULL -- or bayes_ci's error
 ), twos AS (
   -- How many bits are set: sums of neighbours, two, four and eight bits wide, and the
   -- sum of bytes is the remainder by 255.  A sum of powers of 2 has as many bits as
@@ -86,7 +92,8 @@ FROM fours JOIN kinds USING (task);
 DROP VIEW IF EXISTS questions;
 CREATE VIEW questions AS
 WITH scaled AS (
-  SELECT model, k.task, CAST(item AS TEXT) AS item, graded,
+  SELECT model, k.task, graded,
+         CAST(CASE WHEN item = CAST(item AS INTEGER) AND typeof(item) = 'real' THEN CAST(item AS INTEGER) ELSE item END AS TEXT) AS item,
          CASE WHEN NOT graded THEN correct + 0
               WHEN correct IS NOT NULL OR error IS NULL
               THEN coalesce((score - k.score_lo) / (k.score_hi - k.score_lo), correct + 0) END AS share,
@@ -106,9 +113,10 @@ SELECT model, task, item, graded, count(share) AS n,
 FROM parted GROUP BY task, item, model
 HAVING bayes_ci(invalid) IS NULL; -- or bayes_ci's error
 
--- standings: two kinds of rows in one view, so that words is read once for both:
--- every pair of models (row is 'pair'), and every model and task ('task').  verdicts
--- and tallies show them apart.
+-- standings: three kinds of rows in one view, so that words is read once for all:
+-- every pair of models (row is 'pair'), every model and task ('task'), and, if all
+-- answers are right or wrong and asked once, every model on the questions that all
+-- answered ('common').  verdicts, tallies and common show them apart.
 DROP VIEW IF EXISTS standings;
 CREATE VIEW standings AS
 WITH RECURSIVE worded AS MATERIALIZED (
@@ -119,33 +127,33 @@ WITH RECURSIVE worded AS MATERIALIZED (
   GROUP BY task, word HAVING count(*) = (SELECT count(*) FROM (SELECT DISTINCT model FROM worded WHERE n > 0))
   UNION ALL
   SELECT task, word, bits & CAST(rest AS INTEGER), substr(rest, instr(rest, ',') + 1) FROM everyone WHERE rest <> ''
-), masks AS (
-  -- Pairs of models whose answers are all of them bits; and, as a pair without names,
-  -- what every model answered.
-  SELECT a.model AS model_a, b.model AS model_b,
-         a.known_bits & b.known_bits AS n, a.right_bits & b.right_bits AS both,
-         a.right_bits & b.known_bits AS right_a, a.known_bits & b.right_bits AS right_b
-  FROM worded AS a JOIN worded AS b USING (task, word)
-  WHERE a.model < b.model AND a.n > 0 AND b.n > 0 AND NOT a.by_row AND NOT b.by_row
-  UNION ALL
-  SELECT NULL, NULL, bits, 0, 0, 0 FROM everyone WHERE rest = ''
-), twos AS (
-  SELECT model_a, model_b,
-         n - ((n >> 1) & 0x5555555555) AS n, both - ((both >> 1) & 0x5555555555) AS both,
-         right_a - ((right_a >> 1) & 0x5555555555) AS right_a, right_b - ((right_b >> 1) & 0x5555555555) AS right_b
-  FROM masks
-), fours AS (
-  SELECT model_a, model_b,
-         (n & 0x3333333333) + ((n >> 2) & 0x3333333333) AS n, (both & 0x3333333333) + ((both >> 2) & 0x3333333333) AS both,
-         (right_a & 0x3333333333) + ((right_a >> 2) & 0x3333333333) AS right_a,
-         (right_b & 0x3333333333) + ((right_b >> 2) & 0x3333333333) AS right_b
-  FROM twos
 ), counted AS MATERIALIZED (
+  -- Pairs of models whose answers are all of them bits; and, as a pair without a second,
+  -- what every model answered.  LIMIT keeps SQLite from working out a subquery's column
+  -- again wherever it is used.
   SELECT model_a, model_b, 0 AS outside, 1 AS once, NULL AS mean_a, NULL AS mean_b, NULL AS ci, NULL AS prob,
-         sum(((n + (n >> 4)) & 0x0f0f0f0f0f) % 255) AS n, sum(((both + (both >> 4)) & 0x0f0f0f0f0f) % 255) AS both,
-         sum(((right_a + (right_a >> 4)) & 0x0f0f0f0f0f) % 255) AS right_a,
-         sum(((right_b + (right_b >> 4)) & 0x0f0f0f0f0f) % 255) AS right_b
-  FROM fours GROUP BY model_a, model_b HAVING n > 0
+         sum(((n + (n >> 3)) & 0x071c71c71c7) % 63) AS n, sum(((both + (both >> 3)) & 0x071c71c71c7) % 63) AS both,
+         sum(((right_a + (right_a >> 3)) & 0x071c71c71c7) % 63) AS right_a,
+         sum(((right_b + (right_b >> 3)) & 0x071c71c71c7) % 63) AS right_b
+  FROM (
+    SELECT model_a, model_b,
+           n - ((n >> 1) & 0x1b6db6db6db) - ((n >> 2) & 0x09249249249) AS n,
+           both - ((both >> 1) & 0x1b6db6db6db) - ((both >> 2) & 0x09249249249) AS both,
+           right_a - ((right_a >> 1) & 0x1b6db6db6db) - ((right_a >> 2) & 0x09249249249) AS right_a,
+           right_b - ((right_b >> 1) & 0x1b6db6db6db) - ((right_b >> 2) & 0x09249249249) AS right_b
+    FROM (
+      SELECT a.model AS model_a, b.model AS model_b,
+             a.known_bits & b.known_bits AS n, a.right_bits & b.right_bits AS both,
+             a.right_bits & b.known_bits AS right_a, a.known_bits & b.right_bits AS right_b
+      FROM worded AS a JOIN worded AS b USING (task, word)
+      WHERE a.model < b.model AND a.n > 0 AND b.n > 0 AND NOT a.by_row AND NOT b.by_row
+      UNION ALL
+      SELECT model, NULL, bits, 0, bits & right_bits, 0 FROM everyone JOIN worded USING (task, word) WHERE rest = '' AND worded.n > 0
+      LIMIT -1
+    )
+    LIMIT -1
+  )
+  GROUP BY model_a, model_b HAVING n > 0
 ), asked AS MATERIALIZED (
   -- The questions one by one, if some model's are not bits; units and rest are of the mean.
   SELECT *, CAST((mean * 0x80000000 - units) * 0x80000000 AS INTEGER) AS rest
@@ -174,11 +182,11 @@ WITH RECURSIVE worded AS MATERIALIZED (
          CASE WHEN NOT once AND NOT outside THEN ci END AS means_ci, CASE WHEN NOT once AND NOT outside THEN prob END AS means_prob,
          CASE WHEN once THEN mcnemar_p_counts(right_a - both, right_b - both)
               WHEN NOT outside THEN 2 * min(prob, 1 - prob) END AS p
-  FROM (SELECT * FROM counted WHERE model_a IS NOT NULL UNION ALL SELECT * FROM scored)
+  FROM (SELECT * FROM counted WHERE model_b IS NOT NULL UNION ALL SELECT * FROM scored)
 ), shared AS MATERIALIZED (
   SELECT CASE WHEN (SELECT max(again) FROM worded)
               THEN (SELECT count(*) FROM (SELECT 1 FROM asked GROUP BY task, item HAVING count(*) = (SELECT count(*) FROM (SELECT DISTINCT model FROM worded WHERE n > 0))))
-              ELSE coalesce((SELECT n FROM counted WHERE model_a IS NULL), 0) END AS common
+              ELSE coalesce((SELECT max(n) FROM counted WHERE model_b IS NULL), 0) END AS common
 ), stepped AS (
   SELECT *, p * (1 + count(p) OVER () - row_number() OVER (ORDER BY p IS NULL, p)) AS step FROM tested
 ), held AS (
@@ -197,7 +205,11 @@ FROM held, shared
 UNION ALL
 SELECT 'task', model, NULL, n, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
        task, graded, again, correct, errored
-FROM tasked;
+FROM tasked
+UNION ALL
+SELECT 'common', model_a, NULL, n, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+       NULL, 0, 0, right_a, NULL
+FROM counted WHERE model_b IS NULL AND NOT EXISTS (SELECT 1 FROM worded WHERE by_row);
 
 -- verdicts: one row a pair of models, the first in the alphabet as A, held to all
 -- pairs at once.  compare shows them with their intervals.
@@ -255,8 +267,8 @@ WITH tallied AS MATERIALIZED (
          (sum(q.units) / 2147483648.0 + sum(q.rest) / 4611686018427387904.0) / sum(q.n) AS accuracy,
          CASE WHEN max(q.outside) THEN NULL
               WHEN NOT t.graded THEN clustered_ci_counts(q.total, q.n, 0.95, 'icc') FILTER (WHERE NOT q.graded)
-              WHEN NOT t.again  THEN mean_ci(q.total) FILTER (WHERE q.graded AND q.n = 1 AND NOT q.outside)
-              ELSE clustered_mean_ci_counts(q.total, q.n) FILTER (WHERE q.graded AND NOT q.outside) END AS ci
+              WHEN NOT t.again  THEN mean_ci(q.total) FILTER (WHERE q.graded AND NOT t.again AND NOT q.outside)
+              ELSE clustered_mean_ci_counts(q.total, q.n) FILTER (WHERE q.graded AND t.again AND NOT q.outside) END AS ci
   FROM (SELECT * FROM tallied WHERE graded OR again) AS t
   CROSS JOIN questions AS q ON q.model IS t.model AND q.task = t.task AND q.n > 0
   GROUP BY t.model, t.task
@@ -307,14 +319,6 @@ SELECT model_a, model_b, n, both, only_a, only_b, neither, diff,
 FROM paired
 ORDER BY model_a, model_b;
 
--- macros: one row a model with several tasks, of answers right or wrong and asked once.
--- Their mean's interval is the dearest number there is, some 10 ms a task: by itself, so
--- that the report computes it for the models that it shows.
-DROP VIEW IF EXISTS macros;
-CREATE VIEW macros AS
-SELECT model, macro_ci_counts(correct, n, 0.95, 'icc') AS macro_ci
-FROM tallies WHERE n > 0 GROUP BY model HAVING count(*) > 1 AND NOT max(graded OR again);
-
 -- leaderboard: one row a model, the best first.
 --
 --   n, correct, errored, accuracy, ci, lo, hi, method, bar, questions
@@ -338,6 +342,7 @@ FROM tallies WHERE n > 0 GROUP BY model HAVING count(*) > 1 AND NOT max(graded O
 --                              repeated weighted_mean_ci over questions.  NULL with
 --                              one task
 DROP VIEW IF EXISTS leaderboard;
+DROP VIEW IF EXISTS macros; -- which leaderboard once read
 CREATE VIEW leaderboard AS
 WITH stood AS MATERIALIZED (
   SELECT row, model_a, model_b, n, verdict_all, common, task, graded, again, correct, errored FROM standings
@@ -351,23 +356,30 @@ WITH stood AS MATERIALIZED (
          clustered_ci_counts(correct, n, 0.95, 'icc') FILTER (WHERE n > 0 AND NOT by_row) AS task_ci,
          round(avg(1.0 * correct / n), 12) AS macro -- avg's last digits depend on SQLite's version
   FROM tallied GROUP BY model
+), macros AS (
+  -- The dearest number there is: the report, which computes it for the models that it
+  -- shows, takes it out of here.
+  SELECT model, macro_ci_counts(correct, n, 0.95, 'icc') AS macro_ci
+  FROM tallied WHERE n > 0 AND NOT by_row GROUP BY model HAVING count(*) > 1
 ), asked AS MATERIALIZED (
-  SELECT q.model, task, graded, n, total, units, rest, outside, count(*) OVER (PARTITION BY q.model, task) AS size
-  FROM (SELECT DISTINCT model FROM tallied WHERE by_row) AS m CROSS JOIN questions AS q ON q.model IS m.model WHERE n > 0
+  SELECT q.model, task, q.graded, n, total, units, rest, outside, count(*) OVER (PARTITION BY q.model, task ORDER BY total ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS size,
+         m.graded AS by_mean, m.again
+  FROM (SELECT model, max(graded AND n > 0) AS graded, max(again) AS again FROM tallied WHERE by_row GROUP BY model) AS m
+  CROSS JOIN questions AS q ON q.model IS m.model WHERE n > 0
 ), tasked AS (
   SELECT model, max(outside) AS outside, sum(questions) AS questions, round(avg(total / n), 12) AS macro,
          (sum(units) / 2147483648.0 + sum(rest) / 4611686018427387904.0) / sum(n) AS accuracy,
-         clustered_ci_counts(total, n, 0.95, 'icc') FILTER (WHERE NOT graded) AS by_task,
-         clustered_mean_ci_counts(total, n) FILTER (WHERE NOT outside) AS by_graded_task
-  FROM (SELECT model, task, max(outside) AS outside, max(graded) AS graded, count(*) AS questions, sum(n) AS n,
+         clustered_ci_counts(total, n, 0.95, 'icc') FILTER (WHERE NOT by_mean) AS by_task,
+         clustered_mean_ci_counts(total, n) FILTER (WHERE by_mean AND NOT outside) AS by_graded_task
+  FROM (SELECT model, task, max(outside) AS outside, max(by_mean) AS by_mean, count(*) AS questions, sum(n) AS n,
                sum(units) AS units, sum(rest) AS rest, sum(units) / 2147483648.0 + sum(rest) / 4611686018427387904.0 AS total
         FROM asked GROUP BY model, task)
   GROUP BY model
 ), scored AS (
   SELECT model,
-         clustered_ci_counts(total, n, 0.95, 'icc') FILTER (WHERE NOT graded) AS by_item,
-         mean_ci(total) FILTER (WHERE n = 1 AND NOT outside) AS mean_once,
-         clustered_mean_ci_counts(total, n) FILTER (WHERE NOT outside) AS mean_by_item,
+         clustered_ci_counts(total, n, 0.95, 'icc') FILTER (WHERE NOT by_mean) AS by_item,
+         mean_ci(total) FILTER (WHERE by_mean AND NOT again AND NOT outside) AS mean_once,
+         clustered_mean_ci_counts(total, n) FILTER (WHERE by_mean AND again AND NOT outside) AS mean_by_item,
          weighted_mean_ci(total / n, 1.0 / size) FILTER (WHERE NOT outside) AS macro_ci
   FROM asked GROUP BY model
 ), joined AS MATERIALIZED (
@@ -424,20 +436,32 @@ ORDER BY accuracy DESC, j.model;
 --   rank_lo, rank_hi   as in leaderboard: from pairs, each on all that both answered
 DROP VIEW IF EXISTS common;
 CREATE VIEW common AS
-WITH asked AS MATERIALIZED (
-  SELECT * FROM questions WHERE n > 0
+WITH stood AS MATERIALIZED (
+  SELECT row, model_a, n, correct, graded, again FROM standings WHERE row <> 'pair'
+), asked AS MATERIALIZED (
+  -- The questions one by one, if they are not all right or wrong and asked once.
+  SELECT model, task, item, q.graded, q.n, total, units, rest, outside
+  FROM (SELECT 1 FROM stood WHERE (graded AND n > 0) OR again LIMIT 1) CROSS JOIN questions AS q WHERE q.n > 0
 ), shared AS MATERIALIZED (
-  SELECT task, item FROM asked GROUP BY task, item HAVING count(*) = (SELECT count(*) FROM (SELECT DISTINCT model FROM asked))
+  SELECT asked.*
+  FROM (SELECT task, item FROM asked GROUP BY task, item HAVING count(*) = (SELECT count(*) FROM (SELECT DISTINCT model FROM asked)))
+  JOIN asked USING (task, item)
+), summed AS MATERIALIZED (
+  SELECT model, sum(n) AS n, count(*) AS questions, sum(units) / 2147483648.0 + sum(rest) / 4611686018427387904.0 AS total,
+         max(outside) AS outside, max(graded) AS graded, max(n > 1) AS again
+  FROM shared GROUP BY model
 ), scored AS (
-  SELECT model, sum(n) AS n, count(*) AS questions, sum(units) / 2147483648.0 + sum(rest) / 4611686018427387904.0 AS total, max(outside) AS outside, max(graded) AS graded, max(n > 1) AS again,
-         clustered_ci_counts(total, n, 0.95, 'icc') FILTER (WHERE NOT graded) AS by_item,
-         mean_ci(total) FILTER (WHERE n = 1 AND NOT outside) AS mean_once,
-         clustered_mean_ci_counts(total, n) FILTER (WHERE NOT outside) AS mean_by_item
-  FROM shared JOIN asked USING (task, item) GROUP BY model
+  SELECT s.*,
+         clustered_ci_counts(a.total, a.n, 0.95, 'icc') FILTER (WHERE s.again AND NOT s.graded) AS by_item,
+         mean_ci(a.total) FILTER (WHERE s.graded AND NOT s.again AND NOT a.outside) AS mean_once,
+         clustered_mean_ci_counts(a.total, a.n) FILTER (WHERE s.graded AND s.again AND NOT a.outside) AS mean_by_item
+  FROM summed AS s JOIN shared AS a ON a.model IS s.model GROUP BY s.model
+  UNION ALL
+  SELECT model_a, n, n, correct, 0, 0, 0, NULL, NULL, NULL FROM stood WHERE row = 'common'
 ), joined AS MATERIALIZED (
   SELECT model, n, questions,
          CASE WHEN NOT graded THEN CAST(total AS INTEGER) END AS correct,
-         CASE WHEN NOT outside THEN total / n END AS accuracy,
+         CASE WHEN NOT outside THEN 1.0 * total / n END AS accuracy,
          CASE WHEN outside THEN NULL WHEN NOT graded AND NOT again THEN bayes_ci_counts(total, n)
               WHEN NOT graded THEN by_item WHEN again THEN mean_by_item ELSE mean_once END AS ci,
          CASE WHEN outside THEN 'score out of range' WHEN graded AND again THEN 'mean, clustered by item'

@@ -377,9 +377,13 @@ def order_of_rows():
 
 
 def items_as_text():
-    """One import may write 7 and another '7'."""
-    db = filled([("a", "t", 7, 1, 1, None, None, None, None), ("b", "t", "7", 1, 0, None, None, None, None)])
-    check("7 and '7' are one question", [(r["n"], r["only_a"]) for r in table(db, "SELECT * FROM compare")] == [(1, 1)])
+    """One import may write 7, another '7' and a third 7.0, in words and in questions alike."""
+    rows = [("a", "t", 7, 1, 1, None, None, None, None), ("b", "t", "7", 1, 0, None, None, None, None), ("c", "t", 7.0, 1, 0, None, None, None, None)]
+    for what, more in (("asked once", []), ("asked again", [("a", "t", 7, 2, 1, None, None, None, None)])):
+        db = filled(rows + more)
+        pairs = [(r["model_a"], r["model_b"], r["n"], r["diff"]) for r in table(db, "SELECT * FROM compare")]
+        check(f"7, '7' and 7.0 are one question, {what}: {pairs}", pairs == [("a", "b", 1, 1), ("a", "c", 1, 1), ("b", "c", 1, 0)])
+        check(f"and common to all, {what}", [r["common"] for r in table(db, "SELECT common FROM leaderboard")] == [1] * 3 == [r["questions"] for r in table(db, "SELECT questions FROM common")])
 
 
 def names():
