@@ -3,6 +3,21 @@
 -- import with an error; so does an import of nothing at all.  results changes in one
 -- statement, which is undone as a whole if it fails.  Paths are shown without @within,
 -- the directory that they are told from.
+-- A table of the person's own, or of an earlier version, may lack what follows needs.
+INSERT INTO temp.import_refused
+SELECT NULL, 'there is no table results: make it by .read sql/schema.sql' WHERE NOT EXISTS (SELECT 1 FROM pragma_table_info('results'))
+UNION ALL
+SELECT NULL, 'results is a view here: import into another database' FROM sqlite_master WHERE name = 'results' AND type = 'view';
+INSERT INTO temp.import_refused
+SELECT NULL, 'results has no column ' || column1 || ': add it by ALTER TABLE results ADD COLUMN ' || column1 || ' ' || column2
+FROM (VALUES ('attempt', 'INTEGER NOT NULL DEFAULT 1'), ('correct', 'INTEGER'), ('score', 'REAL'), ('error', 'TEXT'), ('score_lo', 'REAL'), ('score_hi', 'REAL'))
+WHERE column1 NOT IN (SELECT name FROM pragma_table_info('results')) AND NOT EXISTS (SELECT 1 FROM temp.import_refused);
+INSERT INTO temp.import_refused
+SELECT NULL, 'results has no key by which an answer is found again: make it by CREATE UNIQUE INDEX results_key ON results(task, item, model, attempt)'
+WHERE NOT EXISTS (
+  SELECT 1 FROM pragma_index_list('results') AS i WHERE i."unique" AND NOT i.partial AND
+    (SELECT group_concat(name) FROM (SELECT name FROM pragma_index_info(i.name) ORDER BY name)) = 'attempt,item,model,task'
+) AND NOT EXISTS (SELECT 1 FROM temp.import_refused);
 INSERT INTO temp.import_refused
 SELECT path, place || ' has score ' || score || ', outside the range from ' || lo || ' to ' || hi
 FROM temp.import_answers, temp.import_range

@@ -286,6 +286,35 @@ def all_or_nothing(t):
         t.check(f"{tool}: no such path, and no summary", (said.count("\n"), "cannot stat file: /nowhere" in said), (1, True))
 
 
+def other_tables(t):
+    """A table of the person's own, or of an earlier version, is taken as it is or refused with what would help."""
+    file, more = table(t, "more.csv", "model,task,item,correct\nb,t,1,1\n"), []
+    earlier = ("CREATE TABLE results(model TEXT NOT NULL, task TEXT NOT NULL, item NOT NULL, attempt INTEGER NOT NULL DEFAULT 1, correct INTEGER, "
+               "score REAL, error TEXT, PRIMARY KEY (task, item, model, attempt)) WITHOUT ROWID")
+    for name, made, wanted in (("earlier", earlier, ["score_lo", "score_hi"]),
+                               ("own", "CREATE TABLE results(model, task, item, correct)", ["attempt", "score", "error", "score_lo", "score_hi", "UNIQUE"])):
+        db = t.path(f"{name}.db")
+        t.shell(db, made, "INSERT INTO results(model, task, item, correct) VALUES ('a', 't', 1, 0)")
+        said = t.shell(db, ".read sql/views.sql", "SELECT model, n FROM leaderboard")
+        t.check(f"{name}: the views read it", said, "a|1\n")
+        for i in range(8):
+            before = pathlib.Path(db).read_bytes()
+            status, printed, errors = make("csv", file, db)
+            if status == 0:
+                break
+            helps = [line.rsplit(" by ", 1)[1].rstrip(" │") for line in errors.splitlines() if " by ALTER " in line or " by CREATE " in line]
+            t.check(f"{name}: refused, and as it was: {errors}", (printed, pathlib.Path(db).read_bytes() == before, len(helps) > 0), ("", True, True))
+            more += [word for word in wanted if any(word in line.split() for line in helps)]
+            t.shell(db, *helps)
+        t.check(f"{name}: what is missing is named", more, wanted)
+        t.check(f"{name}: with that it is imported", (status, t.rows(db, "SELECT model, correct FROM results ORDER BY model")), (0, [("a", 0), ("b", 1)]))
+        more = []
+    db = t.path("viewed.db")
+    t.shell(db, "CREATE VIEW results AS SELECT 'a' AS model, 't' AS task, 1 AS item, 1 AS correct")
+    t.check("a view is not imported into", "results is a view here: import into another database" in make("csv", file, db)[2], True)
+    t.check("no table at all", ".read sql/schema.sql" in t.shell(t.path("none.db"), f".parameter set @path \"'{file}'\"", ".read sql/adapters/csv.sql"), True)
+
+
 def main():
     t = Suite(sys.argv[1].rsplit(".", 1)[0])
     csv(t)
@@ -298,6 +327,7 @@ def main():
     tau_bench(t)
     helm(t)
     all_or_nothing(t)
+    other_tables(t)
     t.end()
 
 
