@@ -85,7 +85,7 @@ WITH found AS (
 INSERT INTO temp.import_files(path, model, task, created, body, note)
 SELECT path, nullif(coalesce(nullif(@model, ''), json_extract(log, '$.eval.model')), ''),
        coalesce(nullif(@task, ''), json_extract(log, '$.eval.task')), json_extract(log, '$.eval.created'), log,
-       CASE WHEN zipped AND NOT readable THEN 'not imported: compressed with zstd or cut short, see inspect log convert'
+       CASE WHEN zipped AND NOT readable THEN 'not imported: compressed with zstd, or cut short; inspect log convert ' || path || ' --to json --output-dir logs_json'
             WHEN log IS NULL THEN 'not imported: not JSON'
             WHEN json_extract(log, '$.eval.model') IS NULL OR json_extract(log, '$.eval.task') IS NULL THEN 'not imported: not a log of Inspect'
             WHEN coalesce(nullif(@model, ''), json_extract(log, '$.eval.model')) = '' THEN 'not imported: no model''s name, set one' END

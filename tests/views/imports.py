@@ -346,7 +346,7 @@ def inspect_files(t):
     folder = folder_of(t, "logs", {"cut.json": log[:2000], "crlf.json": log.replace("openai/b", "modèle").replace("\n", "\r\n"), "zipped.eval": "PK"})
     t.check("inspect: files as they come", importing(t, db, "inspect", folder), [
         ("modèle", "arith", "match", 8, 3, 0.375, 0, None), (None, None, None, 0, None, None, 0, "not imported: not JSON"),
-        (None, None, None, 0, None, None, 0, "not imported: compressed with zstd or cut short, see inspect log convert")])
+        (None, None, None, 0, None, None, 0, f"not imported: compressed with zstd, or cut short; inspect log convert {folder}/zipped.eval --to json --output-dir logs_json")])
     refuses(t, "inspect: nothing there", "inspect", "sql", ["nothing found: no *.json or *.eval here"])
     t.check("inspect: needs the table", "no such table: results" in importing(t, t.path("bare.db"), "inspect", f"{FILES}/inspect"), True)
     leaves_settings(t, "inspect", f"{FILES}/inspect")
@@ -404,7 +404,7 @@ def zipped(t):
     arith = ("openai/b", "arith", "match", 8, 3, 0.375, 0)
     t.check("inspect: zipped logs", importing(t, db, "inspect", folder), [
         (*arith, "did not end: 8 samples"), (*arith, None),
-        ("openai/b", "arith", None, 0, None, None, 0, "not imported: compressed with zstd or cut short, see inspect log convert")])
+        ("openai/b", "arith", None, 0, None, None, 0, f"not imported: compressed with zstd, or cut short; inspect log convert {folder}/zstd.eval --to json --output-dir logs_json")])
     plain = t.path("plain.db")
     t.shell(plain, ".read sql/schema.sql")
     importing(t, plain, "inspect", f"{FILES}/inspect/2025-03-01T11-00-00+00-00_arith_b.json")
