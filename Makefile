@@ -342,7 +342,7 @@ dist:
 	@$(foreach p,$(PLATFORMS),$(PYTHON) ext/dist/archive.py $(VERSION) $(p) $(call LIBRARY_OF,$(p)) $(DIST_SOURCES) $(DIST_FILES) &&) :
 	@cat $(DIST_FILES)/checksums.txt
 
-# Emulated ARM first, since it takes a hundred times as long as the others.
+# Emulated ARM first, since it takes thirty times as long as the others.
 TEST_ON := $(addprefix test-on-,linux-aarch64 $(filter-out linux-aarch64,$(PLATFORMS)))
 .PHONY: $(TEST_ON)
 $(TEST_ON): test-on-%:
