@@ -28,6 +28,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -824,7 +825,9 @@ static void march_line(macro *m, point_wave *points, size_t count) {
 
 static void add_line(macro *m, const ev_hierarchy *h, const ev_hierarchy_line *line) {
   point_wave *points = malloc(line->count * sizeof *points);
-  task_wave *tasks = malloc(line->count * m->count * sizeof *tasks);
+  /* More than an address reaches, in WebAssembly's 32 bits, is no memory. */
+  bool fits = m->count <= SIZE_MAX / sizeof(task_wave) / (line->count + 1);
+  task_wave *tasks = fits ? malloc(line->count * m->count * sizeof *tasks) : NULL;
   size_t count = 0;
   if (!points || !tasks) m->status = EV_NO_MEMORY;
   for (size_t i = 0; i < line->count && m->status == EV_OK; i++) {
