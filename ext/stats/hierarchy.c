@@ -25,8 +25,8 @@
 #include <stdlib.h>
 
 #include "beta.h"
-#include "factorials.h"
 #include "marginal.h"
+#include "rising.h"
 
 /* A point e^-42 = 6e-19 of all is left out, and so is what lies beyond it. */
 static const double LINE_CUT_OFF = 42;
@@ -36,7 +36,7 @@ static const double MEANS_CUT_OFF = 33;
 
 /* The posterior, and where it is. */
 struct ev_joint {
-  ev_factorials right, wrong, all;
+  ev_rising right, wrong, all;
   double mixed; /* clusters with both right and wrong answers */
   ev_prior prior;
   ev_mesh mesh;
@@ -56,14 +56,14 @@ static double cut_off(const joint *p) {
 /* ln of the posterior density of d and s, in two parts: of d alone, and the rest. */
 static double ln_of_d(joint *p, double d) {
   double ln_prior = p->prior == EV_PRIOR_ICC ? -2 * log1p(d) : -d;
-  return ln_prior + (p->mixed > 0 ? p->mixed * log(d) : 0) - ev_factorials_at(&p->all, d);
+  return ln_prior + (p->mixed > 0 ? p->mixed * log(d) : 0) - ev_rising_at(&p->all, d);
 }
 
 static double ln_along_line(double s, void *context) {
   joint *p = context;
   ev_point theta = ev_at_logit(s);
   return -(p->right.clusters + 1) * log1p(exp(-s)) - (p->wrong.clusters + 1) * log1p(exp(s)) +
-         ev_factorials_at(&p->right, p->d * theta.x) + ev_factorials_at(&p->wrong, p->d * theta.y);
+         ev_rising_at(&p->right, p->d * theta.x) + ev_rising_at(&p->wrong, p->d * theta.y);
 }
 
 /*
@@ -119,7 +119,7 @@ static double ln_of_line(double r, void *context) {
 
 /* How far rounding may move the logarithm of the likelihood at r. */
 static double rounding_at(joint *p, double r) {
-  return DBL_EPSILON * (p->mixed * fabs(r) + ev_factorials_at(&p->all, exp(r)));
+  return DBL_EPSILON * (p->mixed * fabs(r) + ev_rising_at(&p->all, exp(r)));
 }
 
 /* The best of a scan in steps of 2, which sees every mode there may be, climbed.
@@ -403,17 +403,14 @@ ev_status ev_hierarchy_line_at(ev_hierarchy *h, double d) {
 }
 
 /* The three products of the likelihood. */
-static void gather_clusters(joint *p, const ev_cluster *clusters, size_t count,
-                            ev_factorial_count *counts) {
+static void gather_clusters(joint *p, const ev_cluster *clusters, size_t count, ev_tally *counts) {
+  for (size_t i = 0; i < count; i++) counts[i] = (ev_tally){clusters[i].k, clusters[i].times};
+  ev_rising_make(&p->right, counts, count);
   for (size_t i = 0; i < count; i++)
-    counts[i] = (ev_factorial_count){clusters[i].k, clusters[i].times};
-  ev_factorials_make(&p->right, counts, count);
-  for (size_t i = 0; i < count; i++)
-    counts[i] = (ev_factorial_count){clusters[i].n - clusters[i].k, clusters[i].times};
-  ev_factorials_make(&p->wrong, counts, count);
-  for (size_t i = 0; i < count; i++)
-    counts[i] = (ev_factorial_count){clusters[i].n, clusters[i].times};
-  ev_factorials_make(&p->all, counts, count);
+    counts[i] = (ev_tally){clusters[i].n - clusters[i].k, clusters[i].times};
+  ev_rising_make(&p->wrong, counts, count);
+  for (size_t i = 0; i < count; i++) counts[i] = (ev_tally){clusters[i].n, clusters[i].times};
+  ev_rising_make(&p->all, counts, count);
   p->mixed = p->right.clusters + p->wrong.clusters - p->all.clusters;
   p->peak = log((p->right.answers + 1) / (p->wrong.answers + 1));
   p->spread = 1;
@@ -423,7 +420,7 @@ ev_status ev_hierarchy_mesh(const ev_cluster *clusters, size_t count, const ev_o
                             ev_host host, ev_mesh mesh, ev_hierarchy *h) {
   *h = (ev_hierarchy){0};
   joint *p = h->joint = calloc(1, sizeof *p);
-  ev_factorial_count *counts = malloc(count * sizeof *counts);
+  ev_tally *counts = malloc(count * sizeof *counts);
   ev_status status = p && counts ? EV_OK : EV_NO_MEMORY;
   if (status == EV_OK) {
     p->prior = options->prior;

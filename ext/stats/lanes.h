@@ -22,6 +22,8 @@
 enum { EV_LANES = 4 };
 
 typedef double ev_lanes __attribute__((vector_size(EV_LANES * sizeof(double))));
+/* In memory that malloc() gives, which need not be aligned for them. */
+typedef ev_lanes ev_lanes_kept __attribute__((aligned(sizeof(double))));
 typedef uint64_t ev_bits __attribute__((vector_size(EV_LANES * sizeof(double))));
 
 /* A function so marked is compiled for both, and the better that the processor

@@ -1,47 +1,98 @@
 /*
-** Sums of logarithms of rising factorials (x)_k = x (x+1) .. (x+k-1) over many counts
-** k: what the likelihood of clusters is made of.  Used within ext/stats.
+** Sums over clusters of the logarithms of rising factorials, which are what the
+** Beta-binomial likelihood is made of.  Used within ext/stats.
+**
+** (x)_k = x (x+1) .. (x+k-1).  With the first factor and (k-1)! taken out,
+**
+**     L(x) = sum of times * sum_{0<i<k} ln(1 + x/i)  over the clusters
+**
+** is smooth for x > -1 and small for small x.
 */
 #ifndef EV_RISING_H
 #define EV_RISING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
+#include "lanes.h"
+
+enum {
+  EV_RISING_HEAD = 16,  /* factors counted one by one; Stirling's series from here on */
+  EV_RISING_BINS = 17,  /* of ln k, two long: from there to 2^53 */
+  EV_RISING_NODES = 20, /* Chebyshev points of a bin */
+  EV_RISING_CELLS = 53, /* of ln(1+x), and the one beyond */
+  EV_RISING_TERMS = 16  /* Chebyshev coefficients of a cell */
+};
+
+/* A count of answers, and how many clusters have it. */
 typedef struct ev_tally {
-  double count, times; /* a count of answers, and how many clusters have it */
+  double k, times;
 } ev_tally;
 
-/* Counts, once settled in rising order, each once, and none below 2. */
+/* A count, or a weighted point that stands for many. */
+typedef struct ev_rising_node {
+  double k, times, inverse, ln;
+} ev_rising_node;
+
 typedef struct ev_rising {
-  ev_tally *items;
-  size_t size;
-  double clusters; /* with a count of at least one */
+  double clusters;             /* those with k >= 1, whose first factor is left out */
+  double answers;              /* the sum of k */
+  double factors;              /* the sum of k-1 over those: L grows as so many ln x */
+  double head[EV_RISING_HEAD]; /* [i]: the clusters with k > i */
+  int head_size;               /* its last entry that is not 0, and 1 */
+  int tail_size;
+  double tail_times, tail_constant;                      /* sums over the tail */
+  ev_rising_node tail[EV_RISING_BINS * EV_RISING_NODES]; /* k > EV_RISING_HEAD */
+  int cells;        /* of ln(1+x) until x is large beside every k */
+  double last_cell; /* 1+x there */
+  bool filled[EV_RISING_CELLS];
+  double series[EV_RISING_CELLS][EV_RISING_TERMS];
 } ev_rising;
 
-/* Sorts and merges the items, drops counts that leave no product behind, and thins the
-** rest where there are very many. */
-void ev_rising_settle(ev_rising *t);
+/* From counts, which are sorted in place; their order changes no digit. */
+void ev_rising_make(ev_rising *r, ev_tally *counts, size_t size);
 
-/* L(x), the sum over counts of ln[(x+1)(x+2)..(x+k-1) / (k-1)!]: the rising factorial
-** without its first factor, and relative to its value at x = 0. */
-double ev_rising_ln(const ev_rising *t, double x);
+/* L at x >= 0 up to 10^20, from a table that is filled where it is asked about. */
+double ev_rising_at(ev_rising *r, double x);
 
-/* L as Chebyshev series in v = ln(1+x), on equal cells of [from, from + cells * width]. */
-enum { EV_RISING_CELLS = 64, EV_RISING_TERMS = 40, EV_RISING_COEFFICIENTS = 1024 };
+/* Fills a cell of the table. */
+void ev_rising_fill(ev_rising *r, int cell);
 
-typedef struct ev_rising_table {
-  double from, width; /* of all cells, and of one */
-  int cells, terms;
-  double c[EV_RISING_COEFFICIENTS]; /* each cell's, one after the other */
-} ev_rising_table;
+/* From one cell to the next, and half of one. */
+#define EV_RISING_STEP 0.75
+#define EV_RISING_HALF 0.875
 
-/* Lays a table out; its cells are then to be filled, which is the work. */
-void ev_rising_lay_out(ev_rising_table *table, const ev_rising *t, double from, double to);
-void ev_rising_fill(ev_rising_table *table, const ev_rising *t, int cell);
-
-/* L(x) from a table, and the sum of two: side by side they take the time of one, since
-** each only waits for itself. */
-double ev_rising_read(const ev_rising_table *t, double x);
-double ev_rising_read_both(const ev_rising_table *t, double x, const ev_rising_table *s, double y);
+/* Adds L(x) to each lane of *sum; the lanes of x >= 0 rise or fall.  A cell begins at
+** every 3/4 of v = ln(1+x) and is 1 3/4 long, so that one will do for all four unless they
+** are far apart: L's singularities are pi away, and 16 terms leave out 7.3^-16 of what its
+** logarithms weigh.  Beyond the last one L less its logarithms is a series in 1/(1+x). */
+EV_INLINE void ev_rising_add(ev_rising *r, const ev_lanes *x, ev_lanes *sum) {
+  if (r->factors == 0) return;
+  ev_lanes v = 1 + *x, u, b0 = {0}, b1 = {0};
+  ev_log(&v, 1);
+  double least = v[0] < v[3] ? v[0] : v[3], most = v[0] < v[3] ? v[3] : v[0];
+  int cell = least < EV_RISING_STEP * r->cells ? (int)(least / EV_RISING_STEP) : r->cells;
+  double middle = EV_RISING_STEP * cell + EV_RISING_HALF;
+  if (cell < r->cells && most > middle + EV_RISING_HALF) {
+    for (int i = 0; i < EV_LANES; i++) (*sum)[i] += ev_rising_at(r, (*x)[i]);
+    return;
+  }
+  if (!r->filled[cell]) ev_rising_fill(r, cell);
+  if (cell < r->cells) {
+    u = (v - middle) * (1 / EV_RISING_HALF);
+  } else {
+    u = 2 * r->last_cell / (1 + *x) - 1;
+    *sum += r->factors * v;
+  }
+  ev_lanes twice = 2 * u;
+  const double *series = r->series[cell];
+#pragma GCC unroll 16
+  for (int k = EV_RISING_TERMS - 1; k > 0; k--) {
+    ev_lanes b2 = b1;
+    b1 = b0;
+    b0 = (series[k] - b2) + twice * b1;
+  }
+  *sum += (series[0] - b1) + u * b0;
+}
 
 #endif

@@ -399,18 +399,27 @@ static double ln_rising(double least, double most, double x) {
 
 /* The sums of rising factorials are the products they are named for: of small counts, of
 ** larger ones, where they are had by Stirling's series, and of 25,000 different ones,
-** which are thinned to classes. */
+** which weighted points stand for; one by one, and four at a time. */
 static void rising_factorials_are_products(void) {
-  static const double ranges[][2] = {{2, 60}, {9, 200}, {64, 10000}, {64, 25100}};
+  static const double ranges[][2] = {{2, 3}, {2, 60}, {9, 200}, {15, 17}, {64, 10000}, {64, 25100}};
   static ev_tally items[30000];
+  static ev_rising r;
   for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
-    ev_rising t = {items, 0, 0};
+    size_t size = 0;
     for (double k = ranges[i][0]; k <= ranges[i][1]; k++)
-      items[t.size++] = (ev_tally){k, times_of(k)};
-    ev_rising_settle(&t);
-    for (double x = 1e-3; x < 1e5; x *= 7) {
-      double got = ev_rising_ln(&t, x), wanted = ln_rising(ranges[i][0], ranges[i][1], x);
-      check(fabs(got - wanted) <= 1e-13 * wanted, "a sum of rising factorials", got, wanted);
+      items[size++] = (ev_tally){k, times_of(k)};
+    ev_rising_make(&r, items, size);
+    double least = ln_rising(ranges[i][0], ranges[i][1], 0.1);
+    for (double x = 1e-3; x < 1e9; x *= 7) {
+      double wanted = ln_rising(ranges[i][0], ranges[i][1], x), scale = fmax(wanted, least);
+      for (double ratio = 1; ratio < 4; ratio += 2) {
+        ev_lanes at = {x, x * ratio, x * ratio * ratio, x * ratio * ratio * ratio}, sum = {0};
+        ev_rising_add(&r, &at, &sum);
+        check(fabs(sum[0] - wanted) <= 1e-13 * scale, "four sums of rising factorials", sum[0],
+              wanted);
+      }
+      double got = ev_rising_at(&r, x);
+      check(fabs(got - wanted) <= 1e-13 * scale, "a sum of rising factorials", got, wanted);
     }
   }
 }
