@@ -303,7 +303,7 @@ static void find_peak(hierarchy *h, pooled_counts pooled, posterior_scale *s, po
 /* The sum along r converges as exp(-pi^2 / step) for what is analytic to within pi/2 of
 ** the axis, and as exp(-2 pi^2 (sd/step)^2) for a normal; steps that grow, after some 4 sd,
 ** take a third of the points where a tail is exponential.  Where that is too coarse, it is
-** `refined`: of 6,000 random data sets 170 had to be. */
+** `refined`: of 3,000 random calls some 150 had to be. */
 static void set_lattice(hierarchy *h, posterior_scale r, double refined) {
   h->step = fmin(0.3, 0.6 * r.sd) / refined;
   h->stretch = fmin(3, fmax(4 * r.sd, fmin(1, 64 * h->step * refined))) * refined;
@@ -329,7 +329,7 @@ static double ln_x_density(hierarchy *h, double j) {
 ** is the wider than the line through the peak the more s and r are tied.  Sinc functions
 ** through a normal leave exp(-(pi sd / step)^2 / 2), and where one side is steep, and so
 ** falls by more than the 8 of a normal in 4 sd, it has a smaller scale.  Of 3,000 random
-** data sets a third needed half the step. */
+** calls some 600 needed half the step. */
 static void set_lines(hierarchy *h, posterior_scale s) {
   double low = ln_s_density(s.peak - s.sd, h), mid = ln_s_density(s.peak, h);
   double high = ln_s_density(s.peak + s.sd, h);
