@@ -42,12 +42,28 @@ UPDATE board SET macro_ci = (
   SELECT macro_ci_counts(t.correct, t.n, 0.95, 'icc') FROM tallies AS t WHERE t.model IS board.model AND t.n > 0
 ) WHERE place <= 12 AND tasks > 1 AND method = 'bayes';
 
--- Names are anybody's text: as HTML.
+-- Names are anybody's text: as HTML; and cut to 14 characters, of long ones without what
+-- all models' names begin with, which the first and the last in the alphabet show.
 CREATE TEMP TABLE names AS
-WITH every(name) AS (SELECT model FROM board UNION SELECT task FROM in_tasks)
-SELECT name, replace(replace(replace(replace(replace(coalesce(nullif(name, ''), '(no name)'), char(0), '�'), '&', '&amp;'),
-                     '<', '&lt;'), '>', '&gt;'), '"', '&quot;') AS html
-FROM every;
+WITH RECURSIVE every(name) AS (
+  SELECT model FROM board UNION SELECT task FROM in_tasks
+), ends(first, last) AS (
+  SELECT min(CAST(model AS TEXT)), max(CAST(model AS TEXT)) FROM shown
+), alike(i) AS (
+  SELECT 0 UNION ALL
+  SELECT i + 1 FROM alike, ends WHERE i < 200 AND i < length(first) AND substr(first, i + 1, 1) = substr(last, i + 1, 1)
+), rest AS (
+  SELECT name, CASE WHEN length(name) > max(14, (SELECT max(i) FROM alike)) AND (SELECT max(i) FROM alike) > 2
+                    THEN '…' || substr(name, 1 + (SELECT max(i) FROM alike)) ELSE name END AS own
+  FROM every
+), cut(name, whole, short) AS (
+  SELECT name, name, CASE WHEN length(own) > 14 THEN substr(own, 1, 7) || '…' || substr(own, -6) ELSE own END FROM rest
+)
+SELECT name, replace(replace(replace(replace(replace(coalesce(nullif(whole, ''), '(no name)'), char(0), '�'), '&', '&amp;'),
+                     '<', '&lt;'), '>', '&gt;'), '"', '&quot;') AS html,
+       replace(replace(replace(replace(replace(coalesce(nullif(short, ''), '(no name)'), char(0), '�'), '&', '&amp;'),
+               '<', '&lt;'), '>', '&gt;'), '"', '&quot;') AS short
+FROM cut;
 CREATE TEMP TABLE ranked AS
 SELECT html AS name, b.* FROM board AS b JOIN names ON names.name IS b.model ORDER BY place;
 
@@ -176,16 +192,20 @@ th{color:var(--soft);font-weight:600;vertical-align:bottom;white-space:normal}
 .panel{min-width:0}.panel .numbers span:not(:first-child):not(:last-child){display:none}
 .row{display:grid;grid-template-columns:minmax(0,8rem) minmax(0,1fr) 3.2rem;gap:.75rem;align-items:center;font-size:.8rem;font-variant-numeric:tabular-nums}
 .row>:first-child{overflow-wrap:anywhere;line-height:1.2;padding:.1rem 0}.row>:last-child{text-align:right}
+#squares{display:none;grid-template-columns:auto repeat(var(--m),minmax(0,1fr));gap:1px;font-size:.7rem;line-height:1.6;text-align:center;font-variant-numeric:tabular-nums}
+#squares span{text-align:left;padding-right:.4rem;white-space:nowrap}#squares i{font-style:normal;color:#000;min-width:0;overflow:hidden;print-color-adjust:exact;-webkit-print-color-adjust:exact}
+#squares em{font-style:normal;color:var(--soft);min-width:0}#squares.tight,#squares.close{font-size:.6rem}#squares.close i{font-size:.55rem;line-height:1rem}#squares i{align-content:center}#squares.tight{padding-right:.3rem}#squares.tight i{font-size:0}#squares.tight em{margin:0 -.3rem}#squares.tight em:nth-of-type(even){visibility:hidden}
 details{margin:.75rem 0}summary{cursor:pointer;color:var(--soft)}
 @media (max-width:44rem){
 h2{margin-top:2rem}
+#heatmap{display:none}#squares{display:grid}
 table.plotted,.plotted tbody{display:block}
 .plotted tr{display:grid;grid-template-columns:3.2rem minmax(0,1fr) auto;border-bottom:1px solid var(--line);padding:.35rem 0}
 .plotted th,.plotted td{display:none;border:0;padding:0 .4rem 0 0;max-width:none;min-width:0}
 .plotted .keep{display:block}.plotted td:first-child{text-align:left}
 .plotted .picture{display:block;grid-column:1/-1;grid-row:2;width:auto;padding:.3rem 1rem}
 .plotted.two tr{grid-template-columns:minmax(0,1fr) minmax(0,1fr) minmax(0,auto)}.plotted.alone tr{grid-template-columns:minmax(0,1fr) auto}
-.narrow th,.narrow td{padding-right:.5rem}.narrow .name{min-width:5rem}
+.narrow th,.narrow td{padding-right:.5rem}.narrow .name{min-width:5rem}#common th:last-child,#common td:last-child{display:none}
 }
 @media print{body{max-width:none}.wide{overflow:visible}}
 </style>
@@ -293,6 +313,21 @@ SELECT replace(svg, '<svg ', '<svg style="max-width:100%;min-width:var(--least)"
     WHERE (SELECT pairs > 1 FROM facts)
     ORDER BY a.place, b.place)
 ) WHERE svg IS NOT NULL;
+-- On a phone, as squares that fit: with their numbers where there is room for them.
+SELECT '</div>
+<div id="squares" style="--m:' || min(answering, 30) || '" class="' || CASE WHEN answering > 12 THEN 'tight' WHEN answering > 9 THEN 'close' ELSE 'roomy' END || '"><span></span>' ||
+  (SELECT group_concat('<em>' || place || '</em>', '') FROM (SELECT place FROM shown ORDER BY place)) FROM facts WHERE pairs > 1;
+SELECT '<span>' || a.place || ' ' || short || '</span>' || (
+    SELECT group_concat(iif(p IS NULL, '<i></i>', printf('<i style="background:#%02x%02x%02x%s" data-value="%s">%s</i>',
+             round(242 + far * iif(p < 0.5, -63, -211)), round(242 + far * iif(p < 0.5, -153, -147)), round(240 + far * iif(p < 0.5, -240, -72)),
+             iif(p BETWEEN 0.018 AND 0.914, '', ';color:#fff'), p,
+             CASE WHEN p >= 0.995 THEN '&gt;99' WHEN p < 0.005 THEN '&lt;1' ELSE printf('%.0f', 100 * p) END)), '')
+    FROM (SELECT p, abs(2 * p - 1) AS far
+          FROM (SELECT b.place, iif(d.place = a.place, sure, 1 - sure) AS p
+                FROM shown AS b LEFT JOIN duels AS d ON d.place = min(a.place, b.place) AND d.other = max(a.place, b.place)
+                                                     OR d.place = max(a.place, b.place) AND d.other = min(a.place, b.place)
+                ORDER BY b.place)))
+FROM shown AS a JOIN names ON names.name IS a.model, facts WHERE pairs > 1 ORDER BY a.place;
 SELECT '</div>' FROM facts WHERE pairs > 1;
 SELECT '<details' || iif((SELECT count(*) FROM duels) <= 45, ' open', '') || '><summary>Every pair, the better one first</summary>
 <table id="compare" class="plotted two">

@@ -55,6 +55,7 @@ addEventListener("load", () => {
     out.rows.push({table: row.closest("table").id, left: p.left, width: p.width, height: p.height,
       lo: (i.left - p.left) / p.width, hi: (i.right - p.left) / p.width, point: ((u.left + u.right) / 2 - p.left) / p.width});
   }
+  out.scrolls = [...page.querySelectorAll(".wide, #squares, #squares *")].filter((e) => e.scrollWidth > e.clientWidth + 1 && e.clientWidth).map((e) => e.id + e.textContent.slice(0, 40));
   document.querySelector("#measured").textContent = JSON.stringify(out);
 });
 </script>"""
@@ -252,6 +253,18 @@ def compare_numbers(db, page, name, models):
         check(f"{what}: what is read is what is meant", row["difference, points"][0] == signed(diff) and row["sure"][0] == percent(p))
 
 
+def square_numbers(db, text, name, models):
+    """What a phone shows in place of the heatmap has every probability, both ways, and in words what the table has."""
+    first = set(models[:30])
+    wanted = sorted(x for a, b, p in db.execute("SELECT model_a, model_b, prob_a_better FROM compare")
+                    if {a, b} <= first and p is not None for x in (p, 1 - p))
+    block = re.search(r'<div id="squares".*?</div>', text, re.S)
+    shown = re.findall(r'<i style="[^"]*" data-value="([^"]*)">([^<]*)</i>', block[0] if block else "")
+    check(f"{name}: a square a pair and way: {len(shown)}", len(shown) == (len(wanted) if len(models) > 2 else 0))
+    check(f"{name}: the squares' digits", all(abs(float(v) - p) < 1e-12 for (v, _), p in zip(sorted(shown, key=lambda s: float(s[0])), wanted)))
+    check(f"{name}: the squares' words", all(html.unescape(words) + "%" == percent(float(v)) for v, words in shown))
+
+
 def task_numbers(db, page, name, models):
     tasks = db.execute("SELECT count(DISTINCT task) FROM by_task").fetchone()[0]
     check(f"{name}: tasks are shown where there are several", ("tasks" in page.tables) == (tasks > 1))
@@ -346,6 +359,7 @@ def opened(path, name, width, scheme=""):
     check(f"{name} at {width} does not scroll sideways: {measured['page']}", measured["page"] <= width)
     check(f"{name} at {width}: every text is in its picture: {measured['beyond']}", not measured["beyond"])
     check(f"{name} at {width}: names are whole: {measured['clipped']}", not measured["clipped"])
+    check(f"{name} at {width}: nothing is beyond a phone's edge: {measured['scrolls']}", width > PHONE or not measured["scrolls"])
     for row in measured["rows"]:
         if row["table"] == "leaderboard":
             check(f"{name} at {width}: an interval is in sight", row["left"] >= 0 and row["left"] + row["width"] <= width and
@@ -380,6 +394,7 @@ def shape(path, name, rows):
     check(f"{name}: a heatmap where there are three", (text.count("<svg") == 1) == (len(models) > 2))
     if len(models) > 1:
         compare_numbers(db, page, name, models)
+        square_numbers(db, text, name, models)
         ties(db, page, name, models)
         common_numbers(db, page, name)
     task_numbers(db, page, name, models)
