@@ -42,6 +42,9 @@
 **
 ** The counts are the problem; the grid in x is laid once for them; the cursor is where
 ** the walk along the lines stands, and each line begins where the last one peaked.
+**
+** That is for many questions.  Where there are at most some thousands, which is nearly
+** always, the three inner loops are those of paired_few.c, several times as fast.
 */
 #include "paired.h"
 
@@ -59,6 +62,7 @@
 #include "lanes.h"
 #include "marginal.h"
 #include "normal.h"
+#include "paired_few.h"
 
 /* Points of the trapezoid rule on a panel, fewer on wide ones; and how many groups of
 ** EV_LANES points there are either way of the middle, at each of which a panel may begin.
@@ -175,7 +179,7 @@ static void set_nodes(paired_nodes *n, double from, double to) {
 }
 
 /* dI/dx at the nodes, times half the length of their panel; gives its integral. */
-EV_INLINE double paired_rates(const paired_grid *g, const paired_nodes *n, const paired_means *m,
+EV_INLINE double paired_rates(const ev_lanes *weight, const paired_nodes *n, const paired_means *m,
                               ev_lanes f[PAIRED_NODES]) {
   ev_lanes sum = {0};
   for (int i = 0; i < PAIRED_NODES; i++)
@@ -183,7 +187,7 @@ EV_INLINE double paired_rates(const paired_grid *g, const paired_nodes *n, const
   ev_exp(f, PAIRED_NODES);
   for (int i = 0; i < PAIRED_NODES; i++) {
     f[i] *= n->factor[i];
-    sum += f[i] * g->weight[i];
+    sum += f[i] * weight[i];
   }
   return ev_sum(&sum);
 }
@@ -195,11 +199,11 @@ static void set_path(paired_path *path, double x) {
 }
 
 /* I at the end of a path; at its beginning, x = 0, it is low * high. */
-EV_INLINE double I_at_path_end(const paired_grid *g, const paired_path *path,
+EV_INLINE double I_at_path_end(const ev_lanes *weight, const paired_path *path,
                                const paired_means *m) {
   ev_lanes f[PAIRED_NODES];
   double I = m->low * m->high;
-  for (int p = 0; p < path->panels; p++) I += paired_rates(g, &path->nodes[p], m, f);
+  for (int p = 0; p < path->panels; p++) I += paired_rates(weight, &path->nodes[p], m, f);
   return fmax(0, I);
 }
 
@@ -273,7 +277,7 @@ EV_INLINE bool add_panel(paired_model *q, const paired_means *m, int k, bool bac
   const paired_panel *p = panel_of_grid(&q->grid, k);
   int points = q->grid.points;
   ev_lanes f[PAIRED_NODES], *here = &t->ln[t->count];
-  double whole = paired_rates(&q->grid, &p->nodes, m, f), begin = backward ? *I - whole : *I;
+  double whole = paired_rates(q->grid.weight, &p->nodes, m, f), begin = backward ? *I - whole : *I;
   *I = backward ? begin : begin + whole;
   terms_of_panel(q, m, p, f, begin, here);
   for (int i = 0; i < points; i++)
@@ -309,7 +313,7 @@ EV_INLINE double walk_over_rho(paired_model *q, const paired_means *m, rho_terms
   int up = start, down = start - points;
   if (q->cursor.path_end != start) set_path(&q->cursor.path, panel_beginning(&q->grid, start));
   q->cursor.path_end = start;
-  double begin = I_at_path_end(&q->grid, &q->cursor.path, m), I = begin;
+  double begin = I_at_path_end(q->grid.weight, &q->cursor.path, m), I = begin;
   while (up <= PAIRED_GROUPS - points && add_panel(q, m, up, false, &I, t)) up += points;
   double cut_off = up > PAIRED_GROUPS - points ? t->last : -HUGE_VAL;
   I = begin;
@@ -482,8 +486,8 @@ static void legendre_polynomials(double x, double p[EV_NODES + 1]) {
   for (int k = 1; k < EV_NODES; k++) p[k + 1] = ((2 * k + 1) * x * p[k] - k * p[k - 1]) / (k + 1);
 }
 
-static void set_weights(paired_grid *g) {
-  for (int i = 0; i < EV_NODES; i++) g->weight[i / EV_LANES][i % EV_LANES] = ev_weight(i);
+static void set_weights(ev_lanes weight[PAIRED_NODES]) {
+  for (int i = 0; i < EV_NODES; i++) weight[i / EV_LANES][i % EV_LANES] = ev_weight(i);
 }
 
 /* The weights that integrate from -1 to each point of a panel the polynomial through
@@ -503,11 +507,13 @@ static void set_to_even(paired_grid *g) {
   }
 }
 
-/* Where the posterior about is: the cells as observed, with one more in each, and the
-** pair of thetas and I that give them. */
+/* Where the posterior about is: the cells as observed, with one more in each; the pair of
+** thetas and I that give them; and with these the position on the line, as a normal score,
+** and x, with their standard deviations, each given the other. */
 typedef struct paired_guess {
   double n, p11, p10, p01, p00;
   double I, low, high;
+  double t, t_sd, x, x_sd;
 } paired_guess;
 
 static paired_guess guess_cells(const paired_problem *p) {
@@ -523,13 +529,6 @@ static paired_guess guess_cells(const paired_problem *p) {
   return c;
 }
 
-/* The position on the line, and how sharply it is known there, given I. */
-static void set_position(paired_cursor *at, const paired_guess *c) {
-  at->origin = gsl_cdf_ugaussian_Pinv(c->low / (c->low + c->high));
-  double by_t = (c->low + c->high) * gsl_ran_ugaussian_pdf(at->origin);
-  at->step = fmin(PAIRED_LONGEST_STEP, 1 / (by_t * sqrt(c->n * (1 / c->p11 + 1 / c->p00))));
-}
-
 /* dI/dx. */
 static double rate_at(const paired_means *m, double x) {
   return exp(-m->d2 * (1 + exp(-2 * x)) - m->s2 * (1 + exp(2 * x))) / (2 * M_PI * cosh(x));
@@ -539,11 +538,14 @@ static double rate_at(const paired_means *m, double x) {
 ** ln I from independence, or bisection where that leads out.  I is about e^x for x < 0, and
 ** about e^-x short of its most for x > 0: with 2^53 questions it is told from 0 and from
 ** that to -37 and 37. */
-static double x_of_I(paired_model *q, const paired_guess *c, const paired_means *m) {
+static double x_of_I(const paired_guess *c, const paired_means *m) {
+  paired_path path;
+  ev_lanes weight[PAIRED_NODES];
   double least = -40, most = 40, x = 0, tolerance = fmin(1e-3, 1 / sqrt(c->n));
+  set_weights(weight);
   while (most - least > tolerance) {
-    set_path(&q->cursor.path, x);
-    double I = I_at_path_end(&q->grid, &q->cursor.path, m);
+    set_path(&path, x);
+    double I = I_at_path_end(weight, &path, m);
     if (I < c->I)
       least = x;
     else
@@ -560,6 +562,17 @@ static double sd_of_x(const paired_guess *c, const paired_means *m, double x) {
   return 1 / (rate_at(m, x) * sqrt(c->n * (1 / c->p11 + 1 / c->p10 + 1 / c->p01 + 1 / c->p00)));
 }
 
+static paired_guess guess_posterior(const paired_problem *p) {
+  paired_guess c = guess_cells(p);
+  paired_means m = means_at(c.low, c.high, fabs(c.p10 - c.p01));
+  c.t = gsl_cdf_ugaussian_Pinv(c.low / (c.low + c.high));
+  double by_t = (c.low + c.high) * gsl_ran_ugaussian_pdf(c.t);
+  c.t_sd = 1 / (by_t * sqrt(c.n * (1 / c.p11 + 1 / c.p00)));
+  c.x = x_of_I(&c, &m);
+  c.x_sd = sd_of_x(&c, &m, c.x);
+  return c;
+}
+
 /* The trapezoid rule leaves out exp(-2 pi^2 (sd/step)^2) where the posterior is
 ** nearly normal in x, and exp(-pi^2 / 2 step) where it is as wide as can be.
 ** Far out in delta x is narrower than here, the more so the farther the tail that
@@ -568,22 +581,21 @@ static double sd_of_x(const paired_guess *c, const paired_means *m, double x) {
 static const double PAIRED_X_STEP = 0.7, PAIRED_NARROW_X_STEP = 0.85, PAIRED_NARROW_X = 0.15;
 static const double PAIRED_LONGEST_X_STEP = 0.225;
 
-static void set_panels(paired_grid *g, double middle, double sd, double ln_drop) {
+static double x_step(double sd, double ln_drop) {
   double sds = sd < PAIRED_NARROW_X ? PAIRED_NARROW_X_STEP : PAIRED_X_STEP;
-  g->step = fmin(PAIRED_LONGEST_X_STEP, sds * sd * sqrt(22 / ln_drop));
-  g->points = PAIRED_POINTS;
-  while (g->points > 1 && g->points * EV_LANES * g->step > PAIRED_WIDEST_PANEL) g->points /= 2;
-  g->middle = middle;
+  return fmin(PAIRED_LONGEST_X_STEP, sds * sd * sqrt(22 / ln_drop));
 }
 
-static void lay_grid(paired_model *q, double ln_drop) {
-  paired_guess c = guess_cells(&q->problem);
-  paired_means m = means_at(c.low, c.high, fabs(c.p10 - c.p01));
-  set_weights(&q->grid);
-  set_position(&q->cursor, &c);
-  double x = x_of_I(q, &c, &m);
-  set_panels(&q->grid, x, sd_of_x(&c, &m, x), ln_drop);
-  set_to_even(&q->grid);
+static void lay_grid(paired_model *q, const paired_guess *c, double ln_drop) {
+  paired_grid *g = &q->grid;
+  set_weights(g->weight);
+  g->step = x_step(c->x_sd, ln_drop);
+  g->points = PAIRED_POINTS;
+  while (g->points > 1 && g->points * EV_LANES * g->step > PAIRED_WIDEST_PANEL) g->points /= 2;
+  g->middle = c->x;
+  set_to_even(g);
+  q->cursor.origin = c->t;
+  q->cursor.step = fmin(PAIRED_LONGEST_STEP, c->t_sd);
   q->cursor.peak = EV_LANES * PAIRED_SIDE_GROUPS;
   q->cursor.path_end = -1;
 }
@@ -592,21 +604,46 @@ static void lay_grid(paired_model *q, double ln_drop) {
 ** The posterior of delta
 */
 
+/* By the grids of paired_few.h; false where they do not serve. */
+static bool find_delta_of_few(const double *c, const paired_guess *guess, ev_search search,
+                              ev_marginal *m) {
+  ev_paired_few few;
+  ev_few_guess about = {.x = guess->x,
+                        .x_step = x_step(guess->x_sd, search.ln_drop),
+                        .share = guess->low / (guess->low + guess->high),
+                        .sd = guess->t_sd};
+  if (!ev_paired_few_set(&few, c, &about)) return false;
+  double ln_tail = log(search.tail), off = search.width * sqrt(-ln_tail / search.ln_drop);
+  if (!ev_paired_few_fit(&few, search.start, off, ln_tail)) return false;
+  search.ln_density = ev_paired_few_ln;
+  search.context = &few;
+  return ev_marginal_find(m, &search) == EV_OK && !few.failed;
+}
+
+static ev_status find_delta_of_many(const double *c, const paired_guess *guess, ev_search search,
+                                    ev_marginal *m) {
+  paired_model q = {.problem = {.both = c[0], .only_a = c[1], .only_b = c[2], .neither = c[3]}};
+  lay_grid(&q, guess, search.ln_drop);
+  q.tolerance = search.tolerance;
+  q.cursor.ln_residual = -HUGE_VAL;
+  search.ln_density = ln_delta_density;
+  search.context = &q;
+  ev_status status = ev_marginal_find(m, &search);
+  bool lines = ev_marginal_negligible(m, q.cursor.ln_residual, q.tolerance * search.tail);
+  return lines ? status : EV_NOT_CONVERGED;
+}
+
 /* To be asked about a tail.  1e-7 of the density moves a bound
 ** by less than 1e-8; beyond 10^8 questions the cells' rounding leaves it less sharp, and
 ** since panels could then be halved without end, they are few: some 60 to 340 evaluations
 ** were taken of 1,600 below 10^8 and 130, about, above. */
 static ev_status find_delta(const double *c, double tail, ev_marginal *m) {
-  paired_model q = {.problem = {.both = c[0], .only_a = c[1], .only_b = c[2], .neither = c[3]}};
+  paired_problem problem = {.both = c[0], .only_a = c[1], .only_b = c[2], .neither = c[3]};
+  paired_guess guess = guess_posterior(&problem);
   double n = c[0] + c[1] + c[2] + c[3], mean = (c[1] - c[2]) / (n + 4);
   double sd = sqrt(((c[1] + c[2] + 1) / (n + 4) - mean * mean) / (n + 4));
   double ln_drop = PAIRED_LN_DROP - log(tail);
-  lay_grid(&q, ln_drop);
-  q.tolerance = fmax(1e-7, 1e-15 * n);
-  q.cursor.ln_residual = -HUGE_VAL;
-  ev_search search = {.ln_density = ln_delta_density,
-                      .context = &q,
-                      .start = atanh(mean),
+  ev_search search = {.start = atanh(mean),
                       .width = sd / (1 - mean * mean) * sqrt(2 * ln_drop),
                       /* The corner at 0 is of the order of the discordant pairs: with many
                       ** there is none to see. */
@@ -614,7 +651,7 @@ static ev_status find_delta(const double *c, double tail, ev_marginal *m) {
                       .corner = 0,
                       .graded = true,
                       .ln_drop = ln_drop,
-                      .tolerance = q.tolerance,
+                      .tolerance = fmax(1e-7, 1e-15 * n),
                       .tail = tail,
                       .budget = n < 1e8 ? 1600 : 130,
                       /* From 10^8 questions on an interval is at most 1e-3 wide: 1e-5 of
@@ -622,9 +659,8 @@ static ev_status find_delta(const double *c, double tail, ev_marginal *m) {
                       ** (0, 0, 683116584, 1) for a residual of 1.04e-6, whose bounds are a
                       ** gamma's to 1e-14. */
                       .acceptable = n < 1e8 ? 0 : 1e-5};
-  ev_status status = ev_marginal_find(m, &search);
-  bool lines = ev_marginal_negligible(m, q.cursor.ln_residual, q.tolerance * tail);
-  return lines ? status : EV_NOT_CONVERGED;
+  if (find_delta_of_few(c, &guess, search, m)) return EV_OK;
+  return find_delta_of_many(c, &guess, search, m);
 }
 
 /* The tail that any posterior will be asked about, at the least: that of a level of 95%,
