@@ -19,14 +19,21 @@ function words(line) {
   return Array.from(found, ([, double, single, plain]) => double ?? single ?? plain);
 }
 
-/* Lines as sed edits them, of the forms /^X/d and s/X/Y/, where & is what was found. */
+/* Sed's regular expression as JavaScript's: a parenthesis and its like stand for themselves,
+** as they do in brackets. */
+function fromSed(expression) {
+  return new RegExp(expression.replace(/\[\^?\]?[^\]]*\]|[(){}+?|]/g, (found) => (found.length > 1 ? found : `\\${found}`)));
+}
+
+/* Lines as sed edits them, of the forms /X/d and s/X/Y/, where & is what was found. */
 function edited(script, text) {
+  let lines = text.split("\n");
   for (const command of script.split(";").map((part) => part.trim()).filter(Boolean)) {
-    const [kind, old, replacement] = command.split("/");
-    if (kind === "s") text = text.replace(new RegExp(old, "gm"), (found) => replacement.replaceAll("&", () => found));
-    else text = text.replace(new RegExp(`${old}.*\n?`, "gm"), "");
+    const [kind, old, replacement] = command.split("/"), found = fromSed(old);
+    if (kind === "s") lines = lines.map((line) => line.replace(found, (what) => replacement.replaceAll("&", () => what)));
+    else lines = lines.filter((line) => !found.test(line));
   }
-  return text;
+  return lines.join("\n");
 }
 
 /* Whether it is nothing but comments. */
