@@ -36,15 +36,21 @@ def files_under(path):
     return [{"name": name, "mtime": int(os.lstat(name).st_mtime)} for name in found]
 
 
+def from_sed(expression):
+    """Sed's regular expression as Python's: a parenthesis and its like stand for themselves, as they do in brackets."""
+    return re.sub(r"\[\^?\]?[^\]]*\]|[(){}+?|]", lambda found: found[0] if len(found[0]) > 1 else f"\\{found[0]}", expression)
+
+
 def edited(script, text):
-    """Lines as sed edits them, of the forms /^X/d and s/X/Y/, where & is what was found."""
+    """Lines as sed edits them, of the forms /X/d and s/X/Y/, where & is what was found."""
+    lines = text.split("\n")
     for command in filter(None, map(str.strip, script.split(";"))):
-        if command.startswith("s"):
-            _, old, new, _ = command.split("/")
-            text = re.sub(old, lambda found: new.replace("&", found.group(0)), text, flags=re.M)
+        kind, old, new = command.split("/")[:3]
+        if kind == "s":
+            lines = [re.sub(from_sed(old), lambda found: new.replace("&", found[0]), line, count=1) for line in lines]
         else:
-            text = re.sub(rf"{command[1:command.rindex('/')]}.*\n?", "", text, flags=re.M)
-    return text
+            lines = [line for line in lines if not re.search(from_sed(old), line)]
+    return "\n".join(lines)
 
 
 def empty(statement):
