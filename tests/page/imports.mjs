@@ -76,7 +76,7 @@ function importing(what, kind, files, { path = "", detected = kind, ...choices }
     error = refused;
   }
   const said = (got ?? error).said ?? [];
-  const shown = cells(shell.status === 0 ? shell.out : shell.err).map((row) => row.map((cell) => (cell.replace(/\/$/, "") === folder ? "/files" : cell)));
+  const shown = cells(shell.status === 0 ? shell.out : shell.err).map((row) => row.map((cell) => (cell.replace(/\/$/, "") === folder ? "/files" : cell.replaceAll(`${folder}/`, "/files/"))));
   same(`${what}: what is shown`, said.flatMap(({ columns, rows }) => [columns, ...rows.map((row) => row.map((value) => (value ?? "").trim()))]), shown);
   if (shell.status !== 0) {
     if (check(`${what}: refused, as by the shell`, error)) check(`${what}: by the same error, "${error.message}"\n${shell.err}`, shell.err.includes(error.message));
