@@ -79,7 +79,7 @@ typedef struct marginal_point {
 ** degree 15 to 41 instead of 16 to 64 and more, for 1e-7. */
 static const double MARGINAL_GRADING = 3, MARGINAL_BEND_DROP = 1.5;
 
-static double grading_sum(double e, double bend) {
+static double grading_sum(double e, int bend) {
   return (e - 1) + bend * (1 / e - 1);
 }
 
@@ -121,7 +121,7 @@ typedef struct marginal_samples {
 } marginal_samples;
 
 static marginal_samples samples_between(marginal_point low, marginal_point high, int graded,
-                                        double bend) {
+                                        int bend) {
   return (marginal_samples){{low.z, high.z, graded, bend}, 0, {high.ln, low.ln}};
 }
 
@@ -315,7 +315,7 @@ EV_WIDE static double panel_density(const ev_marginal *m, const ev_panel *panel,
 }
 
 static void cover_part(ev_marginal *m, const ev_search *search, marginal_point low,
-                       marginal_point high, int graded, double bend, int pending) {
+                       marginal_point high, int graded, int bend, int pending) {
   marginal_samples s = samples_between(low, high, graded, bend);
   ev_panel panel = panel_refined(m, search, &s);
   panel_add(m, search, &s, &panel, 0, pending);
@@ -325,7 +325,7 @@ static void cover_part(ev_marginal *m, const ev_search *search, marginal_point l
 ** after. */
 static void cover(ev_marginal *m, const ev_search *search, marginal_point low, marginal_point high,
                   int pending) {
-  double bend = 1;
+  int bend = 1;
   if (search->has_corner && low.z < search->corner && search->corner < high.z) {
     marginal_point corner = {search->corner, marginal_evaluate(m, search, search->corner)};
     if (corner.ln < m->ln_peak - MARGINAL_BEND_DROP) bend = -1;

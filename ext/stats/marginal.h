@@ -44,8 +44,8 @@ typedef struct ev_search {
 /* Where a panel is, and how its points lie there. */
 typedef struct ev_panel_shape {
   double from, to;
-  int graded;  /* they are denser toward `from` (-1), or `to` (1), or neither (0); */
-  double bend; /* how much so, from -1 to 1 */
+  int graded; /* they are denser toward `from` (-1), or `to` (1), or neither (0); */
+  int bend;   /* most of all at the very end (1), or less so there (-1) */
 } ev_panel_shape;
 
 typedef struct ev_panel {
