@@ -23,7 +23,6 @@
 ** have no digits left to differ in. */
 static double ln_half_binomial(double m, double other) {
   double n = m + other;
-  if (m == 0) return -n * M_LN2;
   double u = (other - m) / n;
   double deviance = n / 2 * (log1p(-u * u) + u * (log1p(u) - log1p(-u)));
   double stirling = gsl_sf_gammastar(n) / gsl_sf_gammastar(m) / gsl_sf_gammastar(other);
@@ -67,8 +66,9 @@ static double ratio_below(double fewer, double more) {
 double ev_mid_p(double fewer, double more) {
   assert(fewer >= 0 && fewer <= more);
   if (fewer == more) return 1;
+  if (fewer == 0) return ldexp(1, -(int)fmin(more, 2000));
   double at = exp(ln_half_binomial(fewer, more));
-  if (fewer == 0 || at == 0) return at;
+  if (at == 0) return 0;
   return fmin(1, at * (1 + 2 * ratio_below(fewer, more)));
 }
 

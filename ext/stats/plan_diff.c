@@ -211,7 +211,7 @@ enum { BOUND_TERMS = 24 };
 static const double FEW_COUNTS = 32;
 
 /* The series of the real bounds over a window; false where it does not tell them to a ten
-** thousandth of a count, or to 1e-9 of what is uncertain anyway. */
+** thousandth of a count, or as well as P can, whose last digits are worth so many counts. */
 static bool fit_bounds(const contest *c, double centre, double half, double *series) {
   double roots[BOUND_TERMS], bounds[BOUND_TERMS], off = 0;
   for (int i = 0; i < BOUND_TERMS; i++) {
@@ -220,7 +220,9 @@ static bool fit_bounds(const contest *c, double centre, double half, double *ser
   }
   ev_chebyshev_from_roots(BOUND_TERMS, roots, bounds, series);
   double left = fabs(series[BOUND_TERMS - 1]) + fabs(series[BOUND_TERMS - 2]);
-  return !(left > fmax(1e-4, 1e-9 * ev_binomial_window(c->other_n, c->other_p).sd));
+  double sd;
+  normal_bound(c, centre, &sd);
+  return !(left > fmax(1e-4, 1e-11 * c->other_n * sd));
 }
 
 /* Over a window, each count on its own; in halves where its bounds do not fit a series. */
@@ -230,8 +232,8 @@ static double power_between(const contest *c, double least, double most) {
   bool interpolated = most - least > FEW_COUNTS;
   if (interpolated && !fit_bounds(c, centre, half, series))
     return power_between(c, least, floor(centre)) + power_between(c, floor(centre) + 1, most);
-  for (double k = least; k <= most; k++) {
-    double x = (k - centre) / half, bound;
+  for (double i = 0; i <= most - least; i++) {
+    double k = least + i, x = (k - centre) / half, bound;
     if (interpolated)
       ev_chebyshev_at(series, BOUND_TERMS - 1, 1, &x, &bound);
     else
@@ -265,8 +267,9 @@ static double smooth_way(const contest *given, double less) {
   contest c = w.sd / given->n <= other.sd / given->other_n ? *given : exchanged_models(given);
   w = ev_binomial_window(c.n, c.p);
   double stride = fmax(1, floor(w.sd / 2)), sum = 0, mass = 0, off = 0;
-  for (double k = w.least; k <= w.most; k += stride) {
-    double chance = ev_binomial_pmf(k, c.n, c.p);
+  /* By distances: from 2^53 on there is no next count. */
+  for (double i = 0; i <= w.most - w.least; i += stride) {
+    double k = w.least + i, chance = ev_binomial_pmf(k, c.n, c.p);
     if (chance < 1e-18) continue;
     double bound = real_bound(&c, k, &off);
     if (isnan(bound)) return NAN;

@@ -14,8 +14,9 @@ ev_status ev_expected_width(double n, double p, const ev_options *options, doubl
   ev_window w = ev_binomial_window(n, point);
   ev_options uniform = {.level = options->level, .a = 1, .b = 1};
   double stride = fmax(1, floor(w.sd / 4)), sum = 0, mass = 0;
-  for (double k = w.least; k <= w.most; k += stride) {
-    double chance = ev_binomial_pmf(k, n, point), counts[] = {k, n};
+  /* By distances: from 2^53 on there is no next count. */
+  for (double i = 0; i <= w.most - w.least; i += stride) {
+    double k = w.least + i, chance = ev_binomial_pmf(k, n, point), counts[] = {k, n};
     ev_interval ci;
     if (chance < 1e-20) continue;
     ev_status status = ev_bayes(counts, &uniform, &ci);

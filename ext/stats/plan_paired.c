@@ -104,8 +104,9 @@ static double power_given(const pairs *p, double m, double c) {
 static double smooth_power(const pairs *p, double n, double less) {
   ev_window w = ev_binomial_window(n, p->discordant);
   double stride = fmax(1, floor(w.sd / 4)), sum = 0, mass = 0;
-  for (double m = w.least; m <= w.most; m += stride) {
-    double chance = ev_binomial_pmf(m, n, p->discordant);
+  /* By distances: from 2^53 on there is no next number. */
+  for (double i = 0; i <= w.most - w.least; i += stride) {
+    double m = w.least + i, chance = ev_binomial_pmf(m, n, p->discordant);
     if (chance < 1e-18) continue;
     sum += chance * power_given(p, m, real_critical(p, m) - less);
     mass += chance;
