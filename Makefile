@@ -217,7 +217,8 @@ gate: export SURELY := $(value SURE)
 gate:
 	$(call need,$(DEMO_NEEDS))
 	@$(MAKE) -s --no-print-directory $(SO)
-	@sql/gate.sh "$$EVALS" "$$OLD" "$$NEW" "$$WORSE" "$$SURELY"
+	@sql/gate.sh "$$EVALS" "$$OLD" "$$NEW" "$$WORSE" "$$SURELY" || { status=$$?; \
+	  echo "gate: status $$status, which make turns into 2; sql/gate.sh ends with it" >&2; exit $$status; }
 
 test:
 	$(call need,$(TEST_NEEDS))
