@@ -42,6 +42,7 @@ MOST_SURVIVORS = 9
 PROGRAMS = {
     "numeric": ("tests/numeric/numeric.c", "stats", []),
     "models": ("tests/numeric/models.c", "stats", []),
+    "decisions": ("tests/numeric/decisions.c", "stats", []),
     "references": ("tests/numeric/references.c", "core", ["-lsqlite3"]),
     "properties": ("tests/numeric/properties.c", "core", ["-lsqlite3"]),
     "sqllogictest": ("tests/sql/sqllogictest.c", "core", ["-lsqlite3", "-lmd"]),
@@ -56,6 +57,7 @@ PROGRAMS = {
 SUITES = {
     "numeric": ("numeric", "build/numeric"),
     "models": ("models", "build/models"),
+    "decisions": ("decisions", "build/decisions tests/numeric/reference/stats/ranks.csv"),
     "references": ("references", "build/references tests/numeric/reference/*.csv"),
     "properties": ("properties", "build/properties 3000"),
     "sql": ("sqllogictest", "build/sqllogictest tests/sql/*.test"),

@@ -339,6 +339,11 @@ static void averages_join_sums(void) {
   near(few, many, 2e-3, "one model with far more questions");
   ev_power_diff(1e6, 1e9, 0.5, 0.5001, &options, &many);
   near(many, 0.0545899, 1e-6, "both with many");
+  /* 28,000 counts to sum over, with steps: the normal distribution's power. */
+  ev_power_diff(1e7, 1e10, 0.5, 0.50003, &options, &many);
+  double z = 0.00003 / sqrt(0.25 / 1e7 + 0.25 / 1e10), bound = gsl_cdf_ugaussian_Qinv(0.025);
+  near(many, gsl_cdf_ugaussian_Q(bound - z) + gsl_cdf_ugaussian_P(-bound - z), 1e-5,
+       "by steps of the one with more");
 }
 
 static bool stop(void *context) {
