@@ -50,6 +50,12 @@ static ev_point between(const ev_point *ends, ev_point share) {
                     ends[0].y * share.y + ends[1].y * share.x};
 }
 
+/* How far the one end is beyond the other, by the coordinate that has less to cancel. */
+static double distance(const ev_point *ends) {
+  double x = fmax(ends[0].x, ends[1].x), y = fmax(ends[0].y, ends[1].y);
+  return x < y ? ends[1].x - ends[0].x : ends[0].y - ends[1].y;
+}
+
 /* From so many labels on the powers would cancel; below, they are what is quick. */
 static const double MANY_LABELS = 1e5;
 
@@ -76,7 +82,7 @@ typedef struct bend {
 
 static bend bend_of(const ev_beta *d, const ev_point *ends, ev_point share) {
   ev_point x = between(ends, share);
-  double by = ends[1].x - ends[0].x, rise = (d->a - 1) / x.x, fall = (d->b - 1) / x.y;
+  double by = distance(ends), rise = (d->a - 1) / x.x, fall = (d->b - 1) / x.y;
   return (bend){by * (rise - fall), by * by * (rise / x.x + fall / x.y)};
 }
 
@@ -143,8 +149,8 @@ static double polynomial_line(const judge *j) {
 /* The density of theta at x given q. */
 static double density_given(judge *j, ev_point q) {
   set_line(j, q);
-  double length =
-      fmax((j->v_ends[1].x - j->v_ends[0].x) / q.x, (j->u_ends[0].x - j->u_ends[1].x) / q.y);
+  /* Both quotients are it; of the longer distance more digits are left. */
+  double length = q.x > q.y ? distance(j->v_ends) / q.x : -distance(j->u_ends) / q.y;
   if (j->u.a + j->u.b + j->v.a + j->v.b - 4 <= FEW_LABELS) return length * polynomial_line(j);
   if (++j->lines > MOST_LINES) return NAN;
   double peak = judged_line_peak(j), truncated;
@@ -261,7 +267,7 @@ static void start_search(const judge *j, ev_search *search) {
 static ev_status find_interval(judge *j, const ev_options *options, ev_interval *ci) {
   ev_marginal m;
   ev_interval z;
-  ev_search search = {.ln_density = ln_density_at, .context = j, .budget = 800};
+  ev_search search = {.ln_density = ln_density_at, .context = j, .budget = 6000};
   search.tail = ev_tail(options);
   search.ln_drop = 25 - log(search.tail);
   search.tolerance = 1e-8;
