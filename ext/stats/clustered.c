@@ -36,6 +36,7 @@
 #include "beta.h"
 #include "marginal.h"
 #include "normal.h"
+#include "proportion.h"
 #include "rising.h"
 #include "sinc.h"
 
@@ -432,21 +433,18 @@ static ev_status panels_interval(hierarchy *h, posterior_scale s, ev_interval *c
 }
 
 /* One question a cluster: nothing is tied, and d is not in the likelihood. */
-static ev_status independent_interval(pooled_counts pooled, double tail, ev_interval *ci) {
-  ev_beta beta = ev_beta_make(pooled.right + 1, pooled.all - pooled.right + 1);
-  ev_point lo, hi;
-  if (!ev_beta_quantile(&beta, (ev_point){tail, 1 - tail}, &lo) ||
-      !ev_beta_quantile(&beta, (ev_point){1 - tail, tail}, &hi))
-    return EV_NOT_CONVERGED;
-  *ci = (ev_interval){lo.x, hi.x};
-  return EV_OK;
+static ev_status independent_interval(pooled_counts pooled, const ev_options *options,
+                                      ev_interval *ci) {
+  const double counts[] = {pooled.right, pooled.all};
+  ev_options uniform = *options;
+  uniform.a = uniform.b = 1;
+  return ev_bayes(counts, &uniform, ci);
 }
 
 /* Sinc functions, or panels where those are no answer; on a finer lattice in r as long as a
 ** line that matters wants it. */
 static ev_status hierarchy_interval(hierarchy *h, pooled_counts pooled, ev_interval *ci) {
   posterior_scale s, r;
-  if (h->all.factors == 0) return independent_interval(pooled, h->tail, ci);
   h->ln_drop = 20 - log(h->tail);
   find_peak(h, pooled, &s, &r);
   if (h->interrupted) return EV_INTERRUPTED;
@@ -491,7 +489,9 @@ ev_status ev_clustered(const ev_cluster *clusters, size_t count, const ev_option
     h->prior = options->prior;
     h->tail = ev_tail(options);
     tally_clusters(h, merged, count, counts);
-    status = hierarchy_interval(h, pool_clusters(merged, count), ci);
+    pooled_counts pooled = pool_clusters(merged, count);
+    status = h->all.factors == 0 ? independent_interval(pooled, options, ci)
+                                 : hierarchy_interval(h, pooled, ci);
   }
   free(counts);
   free(h);

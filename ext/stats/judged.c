@@ -260,7 +260,7 @@ static void start_search(const judge *j, ev_search *search) {
   double q = j->q.mean, mean = q * j->u.mean + (1 - q) * j->v.mean;
   double sd = hypot(standard_deviation(&j->q) * (j->u.mean - j->v.mean),
                     hypot(q * standard_deviation(&j->u), (1 - q) * standard_deviation(&j->v)));
-  search->start = log(mean) - log1p(-mean);
+  search->start = logit(mean);
   search->width = 3 * sd / (mean * (1 - mean));
 }
 
