@@ -7,7 +7,7 @@
 ** (u, v) with q u + (1-q) v = x.  That line ends on the sides of the unit square, on
 ** others as q passes x and 1-x: the integral over q is parted there, and is smooth
 ** between.  The inner one is a trapezoid sum over the logit of the share of the line, as
-** in unpaired.c.  marginal.c turns the density of the logit of theta into quantiles.
+** in prob_better.c.  marginal.c turns the density of the logit of theta into quantiles.
 */
 #include "judged.h"
 
