@@ -125,6 +125,9 @@ def rows(query):
         for call in ("bayes_ci(correct)", "bayes_ci(correct, 0.9)", "paired_diff_ci(correct, correct)"):
             compare(f"`{call}`, {size:,} rows", "`sum(correct)`", lambda: query(f"SELECT {call} FROM t{size}"),
                     lambda: query(f"SELECT sum(correct) FROM t{size}"))
+        compare(f"`paired_diff_ci(correct, correct)`, {size:,} rows", "`sum(correct), total(correct)`, two aggregates for its two arguments",
+                lambda: query(f"SELECT paired_diff_ci(correct, correct) FROM t{size}"),
+                lambda: query(f"SELECT sum(correct), total(correct) FROM t{size}"))
     compare(f"`clustered_ci(y, cluster)`, {SIZES[-1]:,} rows in {CLUSTERS:,} clusters", "`GROUP BY cluster`, sum and count",
             lambda: query("SELECT clustered_ci(y, cluster) FROM clusters"),
             lambda: query("SELECT count(*) FROM (SELECT cluster, sum(y), count(*) FROM clusters GROUP BY cluster)"))
@@ -200,25 +203,45 @@ def bootstraps(query, program):
                 lambda: program("invisible(boot.ci(boot(x, average, 10000), type = 'perc'))"), calls)
 
 
+# What R computes of counts, in its own stats and in packages; Debian has epitools, CRAN the others.
+R_INTERVALS = (
+    ("bayes_ci_counts(k, n)", "stats", "qbeta(c(0.025, 0.975), k[i] + 1, n[i] - k[i] + 1)"),
+    ("bayes_ci_counts(k, n)", "binom", "binom.bayes(k[i], n[i], prior.shape1 = 1, prior.shape2 = 1, type = 'central')"),
+    ("bayes_ci_counts(k, n, 0.95, 0.5, 0.5)", "DescTools", "BinomCI(k[i], n[i], method = 'jeffreys')"),
+    ("hdi_ci_counts(k, n)", "binom", "binom.bayes(k[i], n[i], prior.shape1 = 1, prior.shape2 = 1)"),
+    ("cp_ci_counts(k, n)", "stats", "binom.test(k[i], n[i])"),
+    ("cp_ci_counts(k, n)", "epitools", "binom.exact(k[i], n[i])"),
+    ("cp_ci_counts(k, n)", "binom", "binom.confint(k[i], n[i], methods = 'exact')"),
+    ("cp_ci_counts(k, n)", "DescTools", "BinomCI(k[i], n[i], method = 'clopper-pearson')"),
+    ("wilson_ci_counts(k, n)", "stats", "prop.test(k[i], n[i], correct = FALSE)"),
+    ("wilson_ci_counts(k, n)", "epitools", "binom.wilson(k[i], n[i])"),
+    ("wilson_ci_counts(k, n)", "binom", "binom.wilson(k[i], n[i])"),
+    ("wilson_ci_counts(k, n)", "DescTools", "BinomCI(k[i], n[i])"),
+    ("diff_clt_ci_counts(k, n, 20, 30)", "stats", "prop.test(c(k[i], 20), c(n[i], 30), correct = FALSE)"),
+    ("diff_clt_ci_counts(k, n, 20, 30)", "DescTools", "BinomDiffCI(k[i], n[i], 20, 30, method = 'wald')"),
+    ("fisher_or_ci_counts(k, n, 20, 30)", "stats", "fisher.test(matrix(c(k[i], n[i] - k[i], 20, 10), 2))"),
+)
+
+
 def in_r(query, program):
-    """One interval at a time, as the tests of R give it."""
-    (version,) = program("writeLines(as.character(getRversion()))")
-    (epitools,) = program("suppressMessages(library(epitools)); writeLines(as.character(packageVersion('epitools')))")
-    table(f"One interval from counts: against R {version} and its epitools {epitools} (Debian has neither binom nor DescTools)",
-          *COLUMNS)
+    """One interval at a time, as R gives it."""
+    (r,) = program("writeLines(as.character(getRversion()))")
+    versions, missing = {"stats": r}, []
+    for package in ("epitools", "binom", "DescTools"):
+        found = program(f"if (requireNamespace('{package}', quietly = TRUE)) writeLines(as.character(packageVersion('{package}')))")
+        if found:
+            (versions[package],) = found
+        else:
+            missing.append(package)
+    title = ", ".join(f"{package} {version}" for package, version in versions.items() if package != "stats")
+    table(f"One interval from counts: against R {r} and its {title}" + (f" (not installed: {', '.join(missing)})" if missing else ""), *COLUMNS)
     pairs = [(int(k), int(n)) for k, n in query("SELECT k, n FROM counts LIMIT 40")]
     program(f"k <- c({', '.join(str(k) for k, _ in pairs)}); n <- c({', '.join(str(n) for _, n in pairs)})")
-    for call, peer in (
-        ("bayes_ci_counts(k, n)", "qbeta(c(0.025, 0.975), k[i] + 1, n[i] - k[i] + 1)"),
-        ("cp_ci_counts(k, n)", "binom.test(k[i], n[i])"),
-        ("cp_ci_counts(k, n)", "binom.exact(k[i], n[i])"),
-        ("wilson_ci_counts(k, n)", "prop.test(k[i], n[i], correct = FALSE)"),
-        ("wilson_ci_counts(k, n)", "binom.wilson(k[i], n[i])"),
-        ("diff_clt_ci_counts(k, n, 20, 30)", "prop.test(c(k[i], 20), c(n[i], 30), correct = FALSE)"),
-        ("fisher_or_ci_counts(k, n, 20, 30)", "fisher.test(matrix(c(k[i], n[i] - k[i], 20, 10), 2))"),
-    ):
-        compare(f"`{call}`", f"`{peer}`", lambda: query(f"SELECT max({call}) FROM counts"),
-                lambda: program(f"for (i in rep(seq_along(k), 5)) suppressWarnings({peer})"), 20000, 5 * len(pairs))
+    for call, package, peer in R_INTERVALS:
+        if package in versions:
+            peer = f"{package}::{peer}"
+            compare(f"`{call}`", f"`{peer}`", lambda: query(f"SELECT max({call}) FROM counts"),
+                    lambda: program(f"for (i in rep(seq_along(k), 5)) suppressWarnings({peer})"), 20000, 5 * len(pairs))
 
 
 ERROR_BAR = "avg({0}), 1.96 * stddev_samp({0}) / sqrt(count(*))"
