@@ -16,10 +16,8 @@
 #include "keys.h"
 
 typedef struct clusters {
+  evalci_group group;
   evalci_keys keys;
-  bool failed;        /* a row was refused: there is nothing to answer */
-  sqlite3_int64 rows; /* in the group or frame */
-  ev_options options;
 } clusters;
 
 /* Where clusters come from: what the rows are, and what an entry made of them is.
@@ -118,42 +116,26 @@ const evalci_cluster_source evalci_results_of_tasks = {
     {"y", "task"}, 2, add_result, cluster_of_results};
 const evalci_cluster_source evalci_given_items = {{"c", "n"}, 1, add_item, cluster_of_counts};
 
-static void clusters_step(sqlite3_context *context, int argc, sqlite3_value **argv) {
-  const evalci_function *f = sqlite3_user_data(context);
-  clusters *c = sqlite3_aggregate_context(context, sizeof *c);
-  evalci_call call = {f->name, NULL};
-  int columns = evalci_arguments_of(f);
-  if (c) c->keys.width = source_of(f)->counts;
-  if (c &&
-      ((c->rows > 0 && argc == columns) ||
-       evalci_same_options(&call, f->options, argc - columns, argv + columns, c->rows == 0,
-                           &c->options)) &&
-      source_of(f)->add(&call, c, argv, 1)) {
-    c->rows++;
-    return;
-  }
-  if (c) c->failed = true;
-  evalci_report(context, &call);
+static void begin_clusters(const evalci_function *f, evalci_group *g) {
+  ((clusters *)g)->keys.width = source_of(f)->counts;
 }
 
-/* The row leaving the frame was checked when it came, and its entry is there. */
-static void clusters_inverse(sqlite3_context *context, int argc, sqlite3_value **argv) {
-  (void)argc;
-  const evalci_function *f = sqlite3_user_data(context);
-  clusters *c = sqlite3_aggregate_context(context, sizeof *c);
-  evalci_call call = {f->name, NULL};
-  if (c && source_of(f)->add(&call, c, argv, -1)) {
-    c->rows--;
-    evalci_sweep_keys(&c->keys);
-  } else {
-    evalci_report(context, &call);
-  }
+static bool add_to_clusters(evalci_call *call, const evalci_function *f, evalci_group *g,
+                            sqlite3_value **argv, int times) {
+  return source_of(f)->add(call, (clusters *)g, argv, times);
 }
 
-static void clusters_value(sqlite3_context *context) {
+static void free_clusters(evalci_group *g) {
+  evalci_free_keys(&((clusters *)g)->keys);
+}
+
+static const evalci_gathering cluster_rows = {sizeof(clusters), begin_clusters, add_to_clusters,
+                                              free_clusters};
+
+static void answer_interval_of_clusters(sqlite3_context *context, const evalci_group *g) {
   const evalci_cluster_method *m = sqlite3_user_data(context);
-  const clusters *c = sqlite3_aggregate_context(context, 0);
-  if (!c || c->failed || evalci_count_entries(&c->keys) == 0) return;
+  const clusters *c = (const clusters *)g;
+  if (evalci_count_entries(&c->keys) == 0) return;
   size_t count = 0;
   ev_cluster *listed = sqlite3_malloc64(evalci_count_entries(&c->keys) * sizeof *listed);
   if (!listed) {
@@ -163,16 +145,9 @@ static void clusters_value(sqlite3_context *context) {
   for (const evalci_entry *e = NULL; (e = evalci_next_entry(&c->keys, e));)
     listed[count++] = m->source->cluster(e);
   ev_interval ci = {NAN, NAN};
-  ev_status status = m->model(listed, count, &c->options, evalci_host_of(context), &ci);
+  ev_status status = m->model(listed, count, &g->options, evalci_host_of(context), &ci);
   sqlite3_free(listed);
   evalci_result_interval(context, m->function.name, status, ci);
-}
-
-static void clusters_final(sqlite3_context *context) {
-  clusters *c = sqlite3_aggregate_context(context, 0);
-  if (!c) return;
-  clusters_value(context);
-  evalci_free_keys(&c->keys);
 }
 
 /*
@@ -201,10 +176,10 @@ static void result_each(sqlite3_context *context, const evalci_entry **entries, 
 }
 
 /* In the order of their keys, which models do not see. */
-static void each_value(sqlite3_context *context) {
+static void answer_each(sqlite3_context *context, const evalci_group *g) {
   const evalci_cluster_method *m = sqlite3_user_data(context);
-  const clusters *c = sqlite3_aggregate_context(context, 0);
-  size_t count = 0, room = c && !c->failed ? evalci_count_entries(&c->keys) : 0;
+  const clusters *c = (const clusters *)g;
+  size_t count = 0, room = evalci_count_entries(&c->keys);
   if (room == 0) return;
   const evalci_entry **entries = sqlite3_malloc64(room * sizeof *entries);
   ev_cluster *listed = sqlite3_malloc64(room * sizeof *listed);
@@ -214,7 +189,7 @@ static void each_value(sqlite3_context *context) {
     for (const evalci_entry *e = NULL; (e = evalci_next_entry(&c->keys, e));) entries[count++] = e;
     qsort(entries, count, sizeof *entries, by_key);
     for (size_t i = 0; i < count; i++) listed[i] = m->source->cluster(entries[i]);
-    status = ev_clustered_each(listed, count, &c->options, evalci_host_of(context), each);
+    status = ev_clustered_each(listed, count, &g->options, evalci_host_of(context), each);
   }
   if (evalci_check_status(context, m->function.name, status))
     result_each(context, entries, each, count);
@@ -223,23 +198,12 @@ static void each_value(sqlite3_context *context) {
   sqlite3_free(each);
 }
 
-static void each_final(sqlite3_context *context) {
-  clusters *c = sqlite3_aggregate_context(context, 0);
-  if (!c) return;
-  each_value(context);
-  evalci_free_keys(&c->keys);
-}
-
 const evalci_kind evalci_each_of_clusters = {.arguments = cluster_arguments,
                                              .json = true,
-                                             .step = clusters_step,
-                                             .final = each_final,
-                                             .value = each_value,
-                                             .inverse = clusters_inverse};
+                                             .gathering = &cluster_rows,
+                                             .answer = answer_each};
 
 const evalci_kind evalci_interval_of_clusters = {.arguments = cluster_arguments,
                                                  .json = true,
-                                                 .step = clusters_step,
-                                                 .final = clusters_final,
-                                                 .value = clusters_value,
-                                                 .inverse = clusters_inverse};
+                                                 .gathering = &cluster_rows,
+                                                 .answer = answer_interval_of_clusters};

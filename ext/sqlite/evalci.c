@@ -225,6 +225,10 @@ static int register_arity(sqlite3 *db, const evalci_function *f, int arity, cons
   if (kind->scalar)
     return sqlite3_create_function_v2(db, f->name, arity, flags, row, kind->scalar, NULL, NULL,
                                       destroy);
+  if (kind->gathering)
+    return sqlite3_create_window_function(db, f->name, arity, flags, row, evalci_gathered_step,
+                                          evalci_gathered_final, evalci_gathered_value,
+                                          evalci_gathered_inverse, destroy);
   return sqlite3_create_window_function(db, f->name, arity, flags, row, kind->step, kind->final,
                                         kind->value, kind->inverse, destroy);
 }

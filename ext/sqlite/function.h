@@ -13,9 +13,11 @@
 #include "surface.h"
 
 typedef struct evalci_function evalci_function;
+typedef struct evalci_gathering evalci_gathering;
+typedef struct evalci_group evalci_group;
 
 /* How SQLite runs a function: once a call; or a row at a time, the rows of a
-** frame coming and going. */
+** frame coming and going; or so, the rows being gathered and then answered. */
 typedef struct evalci_kind {
   /* The names of the arguments that a row of this kind must be given, NULL after
   ** the last. */
@@ -26,6 +28,8 @@ typedef struct evalci_kind {
   void (*final)(sqlite3_context *);
   void (*value)(sqlite3_context *);
   void (*inverse)(sqlite3_context *, int, sqlite3_value **);
+  const evalci_gathering *gathering;
+  void (*answer)(sqlite3_context *, const evalci_group *);
 } evalci_kind;
 
 /* The head of every row; a function's user data in SQLite. */
@@ -75,6 +79,34 @@ typedef struct evalci_probability_method {
 
 extern const evalci_kind evalci_interval_of_rows, evalci_interval_of_counts;
 extern const evalci_kind evalci_probability_of_rows, evalci_probability_of_counts;
+
+/*
+** gathered.c: rows kept in a table, until they are asked about.
+*/
+
+/* The head of what is kept of a group or frame. */
+struct evalci_group {
+  bool failed;        /* a row was refused: there is nothing to answer */
+  int columns;        /* how many arguments a row has before its options */
+  sqlite3_int64 rows; /* in the group or frame, those that are skipped included */
+  ev_options options; /* the first row's */
+};
+
+/* How rows are kept. */
+struct evalci_gathering {
+  int size; /* of all that is kept, zeroed before the first row */
+  /* Once the options are known; NULL where there is nothing to prepare. */
+  void (*begin)(const evalci_function *f, evalci_group *g);
+  /* A row is added `times`, 1 or -1; false after leaving a message. */
+  bool (*add)(evalci_call *call, const evalci_function *f, evalci_group *g, sqlite3_value **argv,
+              int times);
+  void (*free)(evalci_group *g); /* NULL where there is nothing to free */
+};
+
+void evalci_gathered_step(sqlite3_context *context, int argc, sqlite3_value **argv);
+void evalci_gathered_inverse(sqlite3_context *context, int argc, sqlite3_value **argv);
+void evalci_gathered_value(sqlite3_context *context);
+void evalci_gathered_final(sqlite3_context *context);
 
 /*
 ** memo.c: what the functions of one connection share.

@@ -12,10 +12,8 @@
 #include "scores.h"
 
 typedef struct graded {
+  evalci_group group;
   evalci_scores scores[2];
-  bool failed;        /* a row was refused: there is nothing to answer */
-  sqlite3_int64 rows; /* in the group or frame */
-  ev_options options;
 } graded;
 
 /* Where scores come from.  A row is added `times`, 1 or -1; false after leaving a
@@ -39,7 +37,7 @@ static const char *const *score_arguments(const evalci_function *f) {
 static bool add_ranged_score(evalci_call *call, graded *g, sqlite3_value **argv, int times) {
   double score;
   if (sqlite3_value_type(argv[0]) == SQLITE_NULL) return true;
-  return evalci_read_score(call, argv[0], &g->options, &score) &&
+  return evalci_read_score(call, argv[0], &g->group.options, &score) &&
          evalci_add_score(&g->scores[0], score, times);
 }
 
@@ -55,7 +53,7 @@ static bool add_two_scores(evalci_call *call, graded *g, sqlite3_value **argv, i
   for (int i = 0; i < 2; i++) {
     double score;
     if (sqlite3_value_type(argv[i]) == SQLITE_NULL) continue;
-    if (!evalci_read_score(call, argv[i], &g->options, &score) ||
+    if (!evalci_read_score(call, argv[i], &g->group.options, &score) ||
         !evalci_add_score(&g->scores[i], score, times))
       return false;
   }
@@ -65,7 +63,8 @@ static bool add_two_scores(evalci_call *call, graded *g, sqlite3_value **argv, i
 static bool add_difference(evalci_call *call, graded *g, sqlite3_value **argv, int times) {
   double difference;
   bool both;
-  if (!evalci_read_score_difference(call, argv, &g->options, &both, &difference)) return false;
+  if (!evalci_read_score_difference(call, argv, &g->group.options, &both, &difference))
+    return false;
   return !both || evalci_add_score(&g->scores[0], difference, times);
 }
 
@@ -84,7 +83,7 @@ static bool add_counted(evalci_call *call, graded *g, double score, sqlite3_valu
 static bool add_ranged_count(evalci_call *call, graded *g, sqlite3_value **argv, int times) {
   double score;
   if (evalci_any_null(2, argv)) return true;
-  return evalci_read_score(call, argv[0], &g->options, &score) &&
+  return evalci_read_score(call, argv[0], &g->group.options, &score) &&
          add_counted(call, g, score, argv[1], times);
 }
 
@@ -98,7 +97,7 @@ static bool add_any_count(evalci_call *call, graded *g, sqlite3_value **argv, in
 static bool add_difference_count(evalci_call *call, graded *g, sqlite3_value **argv, int times) {
   double difference;
   if (evalci_any_null(2, argv)) return true;
-  return evalci_read_difference(call, argv[0], &g->options, &difference) &&
+  return evalci_read_difference(call, argv[0], &g->group.options, &difference) &&
          add_counted(call, g, difference, argv[1], times);
 }
 
@@ -110,35 +109,18 @@ const evalci_score_source evalci_unpaired_scores = {{"a", "b"}, add_two_scores};
 const evalci_score_source evalci_paired_scores = {{"a", "b"}, add_difference};
 const evalci_score_source evalci_paired_counts = {{"diff", "n"}, add_difference_count};
 
-static void graded_step(sqlite3_context *context, int argc, sqlite3_value **argv) {
-  const evalci_function *f = sqlite3_user_data(context);
-  const evalci_score_source *source = score_source_of(f);
-  graded *g = sqlite3_aggregate_context(context, sizeof *g);
-  evalci_call call = {f->name, NULL};
-  int columns = source->arguments[1] ? 2 : 1;
-  if (g &&
-      ((g->rows > 0 && argc == columns) ||
-       evalci_same_options(&call, f->options, argc - columns, argv + columns, g->rows == 0,
-                           &g->options)) &&
-      source->add(&call, g, argv, 1)) {
-    g->rows++;
-    return;
-  }
-  if (g) g->failed = true;
-  evalci_report(context, &call);
+static bool add_to_graded(evalci_call *call, const evalci_function *f, evalci_group *g,
+                          sqlite3_value **argv, int times) {
+  return score_source_of(f)->add(call, (graded *)g, argv, times);
 }
 
-/* The row leaving the frame was checked when it came. */
-static void graded_inverse(sqlite3_context *context, int argc, sqlite3_value **argv) {
-  (void)argc;
-  const evalci_function *f = sqlite3_user_data(context);
-  graded *g = sqlite3_aggregate_context(context, sizeof *g);
-  evalci_call call = {f->name, NULL};
-  if (g && score_source_of(f)->add(&call, g, argv, -1))
-    g->rows--;
-  else
-    evalci_report(context, &call);
+static void free_graded(evalci_group *group) {
+  graded *g = (graded *)group;
+  for (int i = 0; i < 2; i++) evalci_free_scores(&g->scores[i]);
 }
+
+static const evalci_gathering graded_rows = {
+    .size = sizeof(graded), .add = add_to_graded, .free = free_graded};
 
 /*
 ** Answers
@@ -156,10 +138,10 @@ static void free_lists(score_lists *lists) {
 
 /* Lists the first table, or both; false when there is nothing to answer, or no
 ** memory, which is reported. */
-static bool list_tables(sqlite3_context *context, const graded *g, int tables, double least,
-                        score_lists *lists) {
+static bool list_tables(sqlite3_context *context, const evalci_group *group, int tables,
+                        double least, score_lists *lists) {
+  const graded *g = (const graded *)group;
   *lists = (score_lists){{NULL, NULL}, {0, 0}};
-  if (!g || g->failed) return false;
   for (int i = 0; i < tables; i++)
     if (g->scores[i].total < least) return false;
   for (int i = 0; i < tables; i++) {
@@ -172,9 +154,8 @@ static bool list_tables(sqlite3_context *context, const graded *g, int tables, d
   return true;
 }
 
-static void scores_interval(sqlite3_context *context) {
+static void scores_interval(sqlite3_context *context, const evalci_group *g) {
   const evalci_score_interval *m = sqlite3_user_data(context);
-  const graded *g = sqlite3_aggregate_context(context, 0);
   score_lists lists;
   ev_interval ci = {NAN, NAN};
   if (!list_tables(context, g, 1, m->least, &lists)) return;
@@ -184,9 +165,8 @@ static void scores_interval(sqlite3_context *context) {
   evalci_result_interval(context, m->function.function.name, status, ci);
 }
 
-static void scores_probability(sqlite3_context *context) {
+static void scores_probability(sqlite3_context *context, const evalci_group *g) {
   const evalci_score_probability *m = sqlite3_user_data(context);
-  const graded *g = sqlite3_aggregate_context(context, 0);
   score_lists lists;
   double p = NAN;
   if (!list_tables(context, g, 1, 1, &lists)) return;
@@ -196,9 +176,8 @@ static void scores_probability(sqlite3_context *context) {
   evalci_result_probability(context, m->function.function.name, status, p);
 }
 
-static void two_scores_interval(sqlite3_context *context) {
+static void two_scores_interval(sqlite3_context *context, const evalci_group *g) {
   const evalci_two_scores_interval *m = sqlite3_user_data(context);
-  const graded *g = sqlite3_aggregate_context(context, 0);
   score_lists lists;
   ev_interval ci = {NAN, NAN};
   if (!list_tables(context, g, 2, 1, &lists)) return;
@@ -208,9 +187,8 @@ static void two_scores_interval(sqlite3_context *context) {
   evalci_result_interval(context, m->function.function.name, status, ci);
 }
 
-static void two_scores_probability(sqlite3_context *context) {
+static void two_scores_probability(sqlite3_context *context, const evalci_group *g) {
   const evalci_two_scores_probability *m = sqlite3_user_data(context);
-  const graded *g = sqlite3_aggregate_context(context, 0);
   score_lists lists;
   double p = NAN;
   if (!list_tables(context, g, 2, 1, &lists)) return;
@@ -220,36 +198,8 @@ static void two_scores_probability(sqlite3_context *context) {
   evalci_result_probability(context, m->function.function.name, status, p);
 }
 
-static void free_graded(sqlite3_context *context) {
-  graded *g = sqlite3_aggregate_context(context, 0);
-  for (int i = 0; g && i < 2; i++) evalci_free_scores(&g->scores[i]);
-}
-
-static void scores_interval_final(sqlite3_context *context) {
-  scores_interval(context);
-  free_graded(context);
-}
-
-static void scores_probability_final(sqlite3_context *context) {
-  scores_probability(context);
-  free_graded(context);
-}
-
-static void two_scores_interval_final(sqlite3_context *context) {
-  two_scores_interval(context);
-  free_graded(context);
-}
-
-static void two_scores_probability_final(sqlite3_context *context) {
-  two_scores_probability(context);
-  free_graded(context);
-}
-
-#define GRADED_KIND(is_json, answer)                                                               \
-  {                                                                                                \
-    .arguments = score_arguments, .json = is_json, .step = graded_step, .final = answer##_final,   \
-    .value = answer, .inverse = graded_inverse                                                     \
-  }
+#define GRADED_KIND(is_json, answers)                                                              \
+  { .arguments = score_arguments, .json = is_json, .gathering = &graded_rows, .answer = answers }
 
 const evalci_kind evalci_interval_of_scores = GRADED_KIND(true, scores_interval);
 const evalci_kind evalci_probability_of_scores = GRADED_KIND(false, scores_probability);

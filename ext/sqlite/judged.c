@@ -10,10 +10,8 @@
 
 /* Rows by verdict, 1 or 0, and by truth: 1, 0, or none. */
 typedef struct verdicts {
+  evalci_group group;
   sqlite3_int64 cells[2][3];
-  sqlite3_int64 rows; /* in the group or frame, those that are skipped included */
-  bool failed;        /* a row was refused: there is nothing to answer */
-  ev_options options;
 } verdicts;
 
 static const char *const *columns(const evalci_function *f) {
@@ -30,43 +28,20 @@ static const char *const *counts(const evalci_function *f) {
   return count_names;
 }
 
-/* The cell of a row, NULL when it is to be skipped; false after leaving a message. */
-static bool find_cell(evalci_call *call, verdicts *v, sqlite3_value **argv, sqlite3_int64 **cell) {
+static bool add_verdict(evalci_call *call, const evalci_function *f, evalci_group *g,
+                        sqlite3_value **argv, int times) {
+  verdicts *v = (verdicts *)g;
   int y[2];
-  *cell = NULL;
+  (void)f;
   for (int i = 0; i < 2; i++) {
     y[i] = evalci_read_result(argv[i]);
     if (y[i] == EVALCI_BAD_RESULT) return evalci_fail_result(call, argv[i], false);
   }
-  if (y[0] != EVALCI_NO_RESULT) *cell = &v->cells[y[0]][y[1] == EVALCI_NO_RESULT ? 2 : y[1]];
+  if (y[0] != EVALCI_NO_RESULT) v->cells[y[0]][y[1] == EVALCI_NO_RESULT ? 2 : y[1]] += times;
   return true;
 }
 
-static void judged_step(sqlite3_context *context, int argc, sqlite3_value **argv) {
-  const evalci_function *f = sqlite3_user_data(context);
-  verdicts *v = sqlite3_aggregate_context(context, sizeof *v);
-  evalci_call call = {f->name, NULL};
-  sqlite3_int64 *cell;
-  if (v && find_cell(&call, v, argv, &cell) &&
-      evalci_same_options(&call, f->options, argc - 2, argv + 2, v->rows == 0, &v->options)) {
-    v->rows++;
-    if (cell) ++*cell;
-    return;
-  }
-  if (v) v->failed = true;
-  evalci_report(context, &call);
-}
-
-/* The row leaving the frame was checked when it came (contract 6). */
-static void judged_inverse(sqlite3_context *context, int argc, sqlite3_value **argv) {
-  (void)argc;
-  verdicts *v = sqlite3_aggregate_context(context, sizeof *v);
-  evalci_call call = evalci_call_of(context);
-  sqlite3_int64 *cell;
-  if (!v || !find_cell(&call, v, argv, &cell)) return;
-  v->rows--;
-  if (cell) --*cell;
-}
+static const evalci_gathering verdict_rows = {.size = sizeof(verdicts), .add = add_verdict};
 
 static void result_judged(sqlite3_context *context, const ev_judged *j, const ev_options *options) {
   const evalci_function *f = sqlite3_user_data(context);
@@ -76,16 +51,15 @@ static void result_judged(sqlite3_context *context, const ev_judged *j, const ev
   evalci_result_interval(context, f->name, status, ci);
 }
 
-static void judged_value(sqlite3_context *context) {
-  const verdicts *v = sqlite3_aggregate_context(context, 0);
-  if (!v || v->failed) return;
+static void answer_judged(sqlite3_context *context, const evalci_group *g) {
+  const verdicts *v = (const verdicts *)g;
   ev_judged j = {.right_right = (double)v->cells[1][1],
                  .right_wrong = (double)v->cells[1][0],
                  .wrong_right = (double)v->cells[0][1],
                  .wrong_wrong = (double)v->cells[0][0],
                  .judged_right = (double)v->cells[1][2],
                  .judged = (double)(v->cells[1][2] + v->cells[0][2])};
-  result_judged(context, &j, &v->options);
+  result_judged(context, &j, &g->options);
 }
 
 /* Each a count, judged_right at most judged, and at most 2^53 together. */
@@ -116,11 +90,7 @@ static void judged_given(sqlite3_context *context, int argc, sqlite3_value **arg
     evalci_report(context, &call);
 }
 
-const evalci_kind evalci_judged_rows = {.arguments = columns,
-                                        .json = true,
-                                        .step = judged_step,
-                                        .final = judged_value,
-                                        .value = judged_value,
-                                        .inverse = judged_inverse};
+const evalci_kind evalci_judged_rows = {
+    .arguments = columns, .json = true, .gathering = &verdict_rows, .answer = answer_judged};
 const evalci_kind evalci_judged_counts = {
     .arguments = counts, .json = true, .scalar = judged_given};

@@ -155,12 +155,30 @@ evalci_entry *evalci_entry_of(evalci_keys *keys, const evalci_key *key) {
   return e;
 }
 
+/* Drops vacant entries when they are the most, as they come to be in a window over ever
+** new keys. */
+static void sweep(evalci_keys *keys) {
+  if (keys->vacant < 32 || keys->vacant < keys->count / 2) return;
+  unsigned kept = 0;
+  for (unsigned i = 0; i < keys->count; i++) {
+    evalci_entry *e = entry_at(keys, i);
+    if (!is_vacant(keys, e))
+      memmove(entry_at(keys, kept++), e, entry_size(keys));
+    else if (owns_bytes(e))
+      sqlite3_free(e->key.bytes);
+  }
+  keys->count = kept;
+  keys->vacant = 0;
+  fill_slots(keys);
+}
+
 void evalci_add_to_entry(evalci_keys *keys, evalci_entry *e, const sqlite3_int64 *counts,
                          int times) {
   bool was_vacant = is_vacant(keys, e);
   for (unsigned i = 0; i < keys->width; i++) e->counts[i] += times * counts[i];
   if (is_vacant(keys, e)) keys->vacant++;
   if (was_vacant) keys->vacant--;
+  if (times < 0) sweep(keys);
 }
 
 unsigned evalci_count_entries(const evalci_keys *keys) {
@@ -227,21 +245,6 @@ void evalci_append_key(sqlite3_str *out, const evalci_entry *e) {
       sqlite3_str_appendf(out, "%02x", (unsigned char)e->key.bytes[i]);
     sqlite3_str_appendall(out, "'\"");
   }
-}
-
-void evalci_sweep_keys(evalci_keys *keys) {
-  if (keys->vacant < 32 || keys->vacant < keys->count / 2) return;
-  unsigned kept = 0;
-  for (unsigned i = 0; i < keys->count; i++) {
-    evalci_entry *e = entry_at(keys, i);
-    if (!is_vacant(keys, e))
-      memmove(entry_at(keys, kept++), e, entry_size(keys));
-    else if (owns_bytes(e))
-      sqlite3_free(e->key.bytes);
-  }
-  keys->count = kept;
-  keys->vacant = 0;
-  fill_slots(keys);
 }
 
 void evalci_free_keys(evalci_keys *keys) {

@@ -56,7 +56,8 @@ bool evalci_read_label(evalci_call *call, sqlite3_value *value, evalci_key *key)
 /* The entry of a key, made if it is new; NULL when memory is short. */
 evalci_entry *evalci_entry_of(evalci_keys *keys, const evalci_key *key);
 
-/* Adds `times` as much to each count of an entry. */
+/* Adds `times` as much to each count of an entry, which may be gone after that where they
+** are taken away. */
 void evalci_add_to_entry(evalci_keys *keys, evalci_entry *e, const sqlite3_int64 *counts,
                          int times);
 
@@ -70,10 +71,6 @@ int evalci_compare_keys(const evalci_entry *x, const evalci_entry *y);
 
 /* A key as JSON, which has no blobs: those become text as SQL writes them, x'31'. */
 void evalci_append_key(sqlite3_str *out, const evalci_entry *e);
-
-/* Drops vacant entries when they are the most, as they come to be in a window over
-** ever new keys. */
-void evalci_sweep_keys(evalci_keys *keys);
 
 void evalci_free_keys(evalci_keys *keys);
 

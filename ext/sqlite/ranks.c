@@ -13,10 +13,8 @@
 #include "keys.h"
 
 typedef struct labels {
+  evalci_group group;
   evalci_keys keys;
-  bool failed;        /* a row was refused: there is nothing to answer */
-  sqlite3_int64 rows; /* in the group or frame */
-  ev_options options;
 } labels;
 
 /* What the rows are, and how one of them is read: k and n of 0 when it is to be skipped.
@@ -54,9 +52,14 @@ static bool read_labelled_counts(evalci_call *call, sqlite3_value **argv, sqlite
 const evalci_label_source evalci_labelled_results = {{"label", "y"}, read_labelled_result};
 const evalci_label_source evalci_labelled_counts = {{"label", "k", "n"}, read_labelled_counts};
 
-/* Adds a row `times`, 1 or -1. */
-static bool add_row(evalci_call *call, const evalci_function *f, labels *l, sqlite3_value **argv,
-                    int times) {
+static void begin_labels(const evalci_function *f, evalci_group *g) {
+  (void)f;
+  ((labels *)g)->keys.width = 2;
+}
+
+static bool add_to_labels(evalci_call *call, const evalci_function *f, evalci_group *g,
+                          sqlite3_value **argv, int times) {
+  labels *l = (labels *)g;
   sqlite3_int64 counts[2];
   evalci_key key;
   if (!label_source_of(f)->read(call, argv, counts)) return false;
@@ -71,36 +74,12 @@ static bool add_row(evalci_call *call, const evalci_function *f, labels *l, sqli
   return true;
 }
 
-static void labels_step(sqlite3_context *context, int argc, sqlite3_value **argv) {
-  const evalci_function *f = sqlite3_user_data(context);
-  labels *l = sqlite3_aggregate_context(context, sizeof *l);
-  evalci_call call = {f->name, NULL};
-  int columns = evalci_arguments_of(f);
-  if (l) l->keys.width = 2;
-  if (l &&
-      evalci_same_options(&call, f->options, argc - columns, argv + columns, l->rows == 0,
-                          &l->options) &&
-      add_row(&call, f, l, argv, 1)) {
-    l->rows++;
-    return;
-  }
-  if (l) l->failed = true;
-  evalci_report(context, &call);
+static void free_labels(evalci_group *g) {
+  evalci_free_keys(&((labels *)g)->keys);
 }
 
-/* The row leaving the frame was checked when it came, and its entry is there. */
-static void labels_inverse(sqlite3_context *context, int argc, sqlite3_value **argv) {
-  (void)argc;
-  const evalci_function *f = sqlite3_user_data(context);
-  labels *l = sqlite3_aggregate_context(context, sizeof *l);
-  evalci_call call = {f->name, NULL};
-  if (l && add_row(&call, f, l, argv, -1)) {
-    l->rows--;
-    evalci_sweep_keys(&l->keys);
-  } else {
-    evalci_report(context, &call);
-  }
-}
+static const evalci_gathering label_rows = {sizeof(labels), begin_labels, add_to_labels,
+                                            free_labels};
 
 /* A label and what became of it. */
 typedef struct ranked_label {
@@ -142,7 +121,7 @@ static ev_status rank_labels(sqlite3_context *context, const labels *l, size_t c
       models[i] = (ev_answered){(double)e->counts[0], (double)e->counts[1]};
       r[i].entry = e;
     }
-    status = ev_ranks(models, count, &l->options, evalci_host_of(context), ranks, NULL);
+    status = ev_ranks(models, count, &l->group.options, evalci_host_of(context), ranks, NULL);
     for (i = 0; status == EV_OK && i < count; i++) r[i].rank = ranks[i];
   }
   sqlite3_free(models);
@@ -150,11 +129,11 @@ static ev_status rank_labels(sqlite3_context *context, const labels *l, size_t c
   return status;
 }
 
-static void labels_value(sqlite3_context *context) {
+static void answer_ranks(sqlite3_context *context, const evalci_group *g) {
   const evalci_function *f = sqlite3_user_data(context);
-  const labels *l = sqlite3_aggregate_context(context, 0);
+  const labels *l = (const labels *)g;
   evalci_call call = {f->name, NULL};
-  size_t count = l && !l->failed ? evalci_count_entries(&l->keys) : 0;
+  size_t count = evalci_count_entries(&l->keys);
   if (count == 0) return;
   if (count > EV_MOST_RANKED) {
     evalci_fail(&call, "up to %d labels can be ranked, got %d; leave the last out, or group",
@@ -168,16 +147,5 @@ static void labels_value(sqlite3_context *context) {
   sqlite3_free(r);
 }
 
-static void labels_final(sqlite3_context *context) {
-  labels *l = sqlite3_aggregate_context(context, 0);
-  if (!l) return;
-  labels_value(context);
-  evalci_free_keys(&l->keys);
-}
-
-const evalci_kind evalci_ranks_of_labels = {.arguments = label_arguments,
-                                            .json = true,
-                                            .step = labels_step,
-                                            .final = labels_final,
-                                            .value = labels_value,
-                                            .inverse = labels_inverse};
+const evalci_kind evalci_ranks_of_labels = {
+    .arguments = label_arguments, .json = true, .gathering = &label_rows, .answer = answer_ranks};

@@ -16,11 +16,9 @@
 #include "keys.h"
 
 typedef struct units {
+  evalci_group group;
   evalci_keys keys;
-  bool failed;        /* a row was refused: there is nothing to answer */
-  sqlite3_int64 rows; /* in the group or frame */
-  int shift;          /* a score times 2^shift is a whole number of units */
-  ev_options options;
+  int shift; /* a score times 2^shift is a whole number of units */
 } units;
 
 /* Where units come from: what the rows are, and what an entry made of them is.  A row
@@ -60,14 +58,15 @@ static bool add_to_cluster(evalci_call *call, units *u, sqlite3_value *cluster, 
 static bool add_clustered_score(evalci_call *call, units *u, sqlite3_value **argv, int times) {
   double score;
   if (sqlite3_value_type(argv[0]) == SQLITE_NULL) return true;
-  return evalci_read_score(call, argv[0], &u->options, &score) &&
+  return evalci_read_score(call, argv[0], &u->group.options, &score) &&
          add_to_cluster(call, u, argv[1], score, times);
 }
 
 static bool add_clustered_difference(evalci_call *call, units *u, sqlite3_value **argv, int times) {
   double difference;
   bool both;
-  if (!evalci_read_score_difference(call, argv, &u->options, &both, &difference)) return false;
+  if (!evalci_read_score_difference(call, argv, &u->group.options, &both, &difference))
+    return false;
   return !both || add_to_cluster(call, u, argv[2], difference, times);
 }
 
@@ -117,18 +116,18 @@ static bool add_total_within(evalci_call *call, units *u, sqlite3_value **argv, 
 }
 
 static bool add_total(evalci_call *call, units *u, sqlite3_value **argv, int times) {
-  return add_total_within(call, u, argv, times, u->options.lo, u->options.hi);
+  return add_total_within(call, u, argv, times, u->group.options.lo, u->group.options.hi);
 }
 
 static bool add_total_difference(evalci_call *call, units *u, sqlite3_value **argv, int times) {
-  double most = u->options.hi - u->options.lo;
+  double most = u->group.options.hi - u->group.options.lo;
   return add_total_within(call, u, argv, times, -most, most);
 }
 
 static bool add_weighted(evalci_call *call, units *u, sqlite3_value **argv, int times) {
   double pair[2];
   if (sqlite3_value_type(argv[0]) == SQLITE_NULL) return true;
-  if (!evalci_read_score(call, argv[0], &u->options, &pair[0])) return false;
+  if (!evalci_read_score(call, argv[0], &u->group.options, &pair[0])) return false;
   if (!evalci_read_number(argv[1], &pair[1]) || !(pair[1] >= 0x1p-500 && pair[1] <= 0x1p500))
     return evalci_fail(call,
                        "a weight must be a positive number, up to 3e150, got %s; "
@@ -166,50 +165,31 @@ static int shift_for(const ev_options *options) {
   return 62 - exponent;
 }
 
-static bool prepare_units(evalci_call *call, const evalci_function *f, int argc,
-                          sqlite3_value **argv, units *u) {
-  int columns = evalci_arguments_of(f);
-  bool first = u->rows == 0;
-  if (!first && argc == columns) return true;
-  if (!evalci_same_options(call, f->options, argc - columns, argv + columns, first, &u->options))
-    return false;
+static void begin_units(const evalci_function *f, evalci_group *g) {
+  units *u = (units *)g;
   u->keys.width = unit_source_of(f)->counts;
-  u->shift = shift_for(&u->options);
-  return true;
+  u->shift = shift_for(&g->options);
 }
 
-static void units_step(sqlite3_context *context, int argc, sqlite3_value **argv) {
-  const evalci_function *f = sqlite3_user_data(context);
-  units *u = sqlite3_aggregate_context(context, sizeof *u);
-  evalci_call call = {f->name, NULL};
-  if (u && prepare_units(&call, f, argc, argv, u) && unit_source_of(f)->add(&call, u, argv, 1)) {
-    u->rows++;
-    return;
-  }
-  if (u) u->failed = true;
-  evalci_report(context, &call);
+static bool add_to_units(evalci_call *call, const evalci_function *f, evalci_group *g,
+                         sqlite3_value **argv, int times) {
+  return unit_source_of(f)->add(call, (units *)g, argv, times);
 }
 
-/* The row leaving the frame was checked when it came, and its entry is there. */
-static void units_inverse(sqlite3_context *context, int argc, sqlite3_value **argv) {
-  (void)argc;
-  const evalci_function *f = sqlite3_user_data(context);
-  units *u = sqlite3_aggregate_context(context, sizeof *u);
-  evalci_call call = {f->name, NULL};
-  if (u && unit_source_of(f)->add(&call, u, argv, -1)) {
-    u->rows--;
-    evalci_sweep_keys(&u->keys);
-  } else {
-    evalci_report(context, &call);
-  }
+static void free_units(evalci_group *g) {
+  evalci_free_keys(&((units *)g)->keys);
 }
+
+static const evalci_gathering unit_rows = {sizeof(units), begin_units, add_to_units, free_units};
 
 /* The units of the frame or group; NULL when there are none, or no memory, which is
 ** reported. */
-static ev_score_cluster *list_units(sqlite3_context *context, const units *u, size_t *count) {
+static ev_score_cluster *list_units(sqlite3_context *context, const evalci_group *g,
+                                    size_t *count) {
+  const units *u = (const units *)g;
   const evalci_unit_source *source = unit_source_of(sqlite3_user_data(context));
   *count = 0;
-  if (!u || u->failed || evalci_count_entries(&u->keys) == 0) return NULL;
+  if (evalci_count_entries(&u->keys) == 0) return NULL;
   ev_score_cluster *list = sqlite3_malloc64(evalci_count_entries(&u->keys) * sizeof *list);
   if (!list) {
     sqlite3_result_error_nomem(context);
@@ -220,82 +200,48 @@ static ev_score_cluster *list_units(sqlite3_context *context, const units *u, si
   return list;
 }
 
-static void units_interval(sqlite3_context *context) {
+static void units_interval(sqlite3_context *context, const evalci_group *g) {
   const evalci_unit_interval *m = sqlite3_user_data(context);
-  const units *u = sqlite3_aggregate_context(context, 0);
   size_t count;
   ev_interval ci = {NAN, NAN};
-  ev_score_cluster *list = list_units(context, u, &count);
+  ev_score_cluster *list = list_units(context, g, &count);
   if (!list) return;
-  ev_status status = m->model(list, count, &u->options, evalci_host_of(context), &ci);
+  ev_status status = m->model(list, count, &g->options, evalci_host_of(context), &ci);
   sqlite3_free(list);
   evalci_result_interval(context, m->function.function.name, status, ci);
 }
 
 /* Here a pair is a score and its weight. */
-static void weighted_interval(sqlite3_context *context) {
+static void weighted_interval(sqlite3_context *context, const evalci_group *g) {
   const evalci_weighted_interval *m = sqlite3_user_data(context);
-  const units *u = sqlite3_aggregate_context(context, 0);
   size_t count;
   ev_interval ci = {NAN, NAN};
-  ev_score_cluster *list = list_units(context, u, &count);
+  ev_score_cluster *list = list_units(context, g, &count);
   if (!list) return;
   ev_weighted_score *weighted = sqlite3_malloc64(count * sizeof *weighted);
   ev_status status = EV_NO_MEMORY;
   for (size_t i = 0; weighted && i < count; i++)
     weighted[i] = (ev_weighted_score){list[i].total, list[i].size, list[i].times};
   sqlite3_free(list);
-  if (weighted) status = m->model(weighted, count, &u->options, evalci_host_of(context), &ci);
+  if (weighted) status = m->model(weighted, count, &g->options, evalci_host_of(context), &ci);
   sqlite3_free(weighted);
   evalci_result_interval(context, m->function.function.name, status, ci);
 }
 
-static void units_probability(sqlite3_context *context) {
+static void units_probability(sqlite3_context *context, const evalci_group *g) {
   const evalci_unit_probability *m = sqlite3_user_data(context);
-  const units *u = sqlite3_aggregate_context(context, 0);
   size_t count;
   double p = NAN;
-  ev_score_cluster *list = list_units(context, u, &count);
+  ev_score_cluster *list = list_units(context, g, &count);
   if (!list) return;
-  ev_status status = m->model(list, count, &u->options, evalci_host_of(context), &p);
+  ev_status status = m->model(list, count, &g->options, evalci_host_of(context), &p);
   sqlite3_free(list);
   evalci_result_probability(context, m->function.function.name, status, p);
 }
 
-static void free_units(sqlite3_context *context) {
-  units *u = sqlite3_aggregate_context(context, 0);
-  if (u) evalci_free_keys(&u->keys);
-}
+#define UNITS_KIND(is_json, answers)                                                               \
+  { .arguments = unit_arguments, .json = is_json, .gathering = &unit_rows, .answer = answers }
 
-static void units_interval_final(sqlite3_context *context) {
-  units_interval(context);
-  free_units(context);
-}
-
-static void weighted_interval_final(sqlite3_context *context) {
-  weighted_interval(context);
-  free_units(context);
-}
-
-static void units_probability_final(sqlite3_context *context) {
-  units_probability(context);
-  free_units(context);
-}
-
-const evalci_kind evalci_interval_of_units = {.arguments = unit_arguments,
-                                              .json = true,
-                                              .step = units_step,
-                                              .final = units_interval_final,
-                                              .value = units_interval,
-                                              .inverse = units_inverse};
-const evalci_kind evalci_probability_of_units = {.arguments = unit_arguments,
-                                                 .step = units_step,
-                                                 .final = units_probability_final,
-                                                 .value = units_probability,
-                                                 .inverse = units_inverse};
-const evalci_kind evalci_interval_of_weighted = {.arguments = unit_arguments,
-                                                 .json = true,
-                                                 .step = units_step,
-                                                 .final = weighted_interval_final,
-                                                 .value = weighted_interval,
-                                                 .inverse = units_inverse};
+const evalci_kind evalci_interval_of_units = UNITS_KIND(true, units_interval);
+const evalci_kind evalci_probability_of_units = UNITS_KIND(false, units_probability);
+const evalci_kind evalci_interval_of_weighted = UNITS_KIND(true, weighted_interval);

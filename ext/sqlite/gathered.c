@@ -1,0 +1,58 @@
+/*
+** Aggregates that gather rows in a table of their own: one step, one inverse, one value
+** and one final serve them all, and a kind says how its rows are kept and answered.
+*/
+#include "function.h"
+
+/* All rows of a call have as many arguments: where options are left out, that is seen once. */
+static bool same_options(evalci_call *call, const evalci_function *f, evalci_group *g, int argc,
+                         sqlite3_value **argv) {
+  bool first = g->rows == 0;
+  if (!first && argc == g->columns) return true;
+  g->columns = evalci_arguments_of(f);
+  if (!evalci_same_options(call, f->options, argc - g->columns, argv + g->columns, first,
+                           &g->options))
+    return false;
+  if (first && f->kind->gathering->begin) f->kind->gathering->begin(f, g);
+  return true;
+}
+
+void evalci_gathered_step(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  const evalci_function *f = sqlite3_user_data(context);
+  const evalci_gathering *gathering = f->kind->gathering;
+  evalci_group *g = sqlite3_aggregate_context(context, gathering->size);
+  evalci_call call = {f->name, NULL};
+  if (g && same_options(&call, f, g, argc, argv) && gathering->add(&call, f, g, argv, 1)) {
+    g->rows++;
+    return;
+  }
+  if (g) g->failed = true;
+  evalci_report(context, &call);
+}
+
+/* The row leaving the frame was checked when it came (contract 6). */
+void evalci_gathered_inverse(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  (void)argc;
+  const evalci_function *f = sqlite3_user_data(context);
+  const evalci_gathering *gathering = f->kind->gathering;
+  evalci_group *g = sqlite3_aggregate_context(context, gathering->size);
+  evalci_call call = {f->name, NULL};
+  if (g && gathering->add(&call, f, g, argv, -1))
+    g->rows--;
+  else
+    evalci_report(context, &call);
+}
+
+/* NULL when there were no rows, or a bad one. */
+void evalci_gathered_value(sqlite3_context *context) {
+  const evalci_function *f = sqlite3_user_data(context);
+  const evalci_group *g = sqlite3_aggregate_context(context, 0);
+  if (g && !g->failed) f->kind->answer(context, g);
+}
+
+void evalci_gathered_final(sqlite3_context *context) {
+  const evalci_function *f = sqlite3_user_data(context);
+  evalci_group *g = sqlite3_aggregate_context(context, 0);
+  evalci_gathered_value(context);
+  if (g && f->kind->gathering->free) f->kind->gathering->free(g);
+}
