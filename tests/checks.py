@@ -1,4 +1,4 @@
-"""Counting checks, for the suites in Python: each ends with `N passed, M failed`."""
+"""Counting checks, for the suites in Python: each ends with `N passed, M failed`, and fails if it checked nothing."""
 import sys
 
 passed = failed = 0
@@ -13,4 +13,4 @@ def check(what, ok):
 
 def finish():
     print(f"{passed} passed, {failed} failed")
-    sys.exit(failed > 0)
+    sys.exit(failed > 0 or passed == 0)

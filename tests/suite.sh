@@ -17,8 +17,8 @@ suite() {
     echo "$last"
     echo "   $name ended with status $rc and no counts"
   fi
-  # A suite that fails must count a failure, whatever it printed.
-  [ "$rc" = 0 ] || [ "$2" != 0 ] || set -- "$1" 1
+  # A suite that fails must count a failure, whatever it printed; and so must one that checked nothing.
+  [ "$2" != 0 ] || { [ "$rc" = 0 ] && [ "$1" != 0 ]; } || set -- "$1" 1
   passed=$((passed + $1)) failed=$((failed + $2))
 }
 
