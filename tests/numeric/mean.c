@@ -125,6 +125,11 @@ static ev_interval answer(const char *name, const char *rows, const char *others
   return status == EV_OK ? ci : (ev_interval){NAN, NAN};
 }
 
+/* The larger of two errors; what is no number is the largest. */
+static double worse(double x, double y) {
+  return isnan(x) || x > y ? x : y;
+}
+
 static char *next_field(char **at) {
   char *field = *at, *end = field + strcspn(field, ",\n");
   *at = *end ? end + 1 : end;
@@ -153,12 +158,12 @@ static void check_reference(char *line) {
     /* What has no range, and what is smaller than its complement. */
     if (m->probability) scale = fmax(fmin(want.lo, want.hi), 1e-300);
     if (!strcmp(name, "mean_clt")) scale = fmax(fabs(want.lo), fabs(want.hi));
-    double error = fmax(low, high) / scale;
+    double error = worse(low, high) / scale;
     /* A bound close to 0 keeps its digits. */
     bool near_end = options.lo == 0 && want.lo > 0 && want.lo < 1e-3;
-    if (near_end && !m->probability) error = fmax(error, low / want.lo);
+    if (near_end && !m->probability) error = worse(error, low / want.lo);
     m->rows++;
-    m->worst = fmax(m->worst, error);
+    m->worst = worse(m->worst, error);
     check(error <= m->bar, whole, got.lo, want.lo);
     return;
   }
@@ -249,10 +254,10 @@ static void check_seam(void) {
     ev_interval bayes, cp, got = interval_of(ev_mean, rows, 2, &options);
     ev_bayes((double[]){18, 20}, &options, &bayes);
     ev_cp((double[]){18, 20}, &options, &cp);
-    double error = fmax(fabs(got.lo / bayes.lo - 1), fabs((1 - got.hi) / (1 - bayes.hi) - 1));
+    double error = worse(fabs(got.lo / bayes.lo - 1), fabs((1 - got.hi) / (1 - bayes.hi) - 1));
     check(error < 1e-12, "ev_mean next to ev_bayes", error, 0);
     got = interval_of(ev_mean_lmt, rows, 2, &options);
-    error = fmax(fabs(got.lo / cp.lo - 1), fabs((1 - got.hi) / (1 - cp.hi) - 1));
+    error = worse(fabs(got.lo / cp.lo - 1), fabs((1 - got.hi) / (1 - cp.hi) - 1));
     check(error < 1e-12, "ev_mean_lmt next to ev_cp", error, 0);
   }
 }
@@ -376,18 +381,21 @@ static void check_paired_probabilities(void) {
 
 /* The probability of exceeding a bound is the mass beyond it. */
 static void check_inverse(void) {
+  int compared = 0;
   for (int round = 0; round < 200; round++) {
     ev_score rows[32];
     size_t count = random_rows(rows, -1, 1);
     ev_options options = unit_options((double[]){0.5, 0.95, 0.999999}[round % 3]);
     ev_interval ci = interval_of(ev_paired_mean_diff, rows, count, &options);
-    double p;
+    double p = NAN;
     /* Where the bound's own last digit does not decide. */
     if (ci.hi - ci.lo < 1e-3 || ci.hi > 0.999) continue;
     options.margin = ci.hi;
     ev_paired_mean_prob_better(rows, count, &options, no_host, &p);
     check(fabs(p / ev_tail(&options) - 1) < 1e-9, "the mass beyond a bound", p, ev_tail(&options));
+    compared++;
   }
+  check(compared >= 50, "bounds whose mass was compared", compared, 50);
 }
 
 /* Clusters of one question, or of one size, are rows; weights alike are none. */
@@ -524,8 +532,10 @@ static void check_lanes(void) {
     for (int j = 0; j < EV_LANES; j++) x[j] = size * cos(turn), y[j] = size * sin(turn);
     ev_log1p(&ln, 1);
     ev_angle(&x, &y, &angle);
-    worst_ln = fmax(worst_ln, fabs(ln[1] / log1p(w) - 1));
-    worst_angle = fmax(worst_angle, fabs(angle[2] / atan2(y[0], x[0]) - 1));
+    for (int j = 0; j < EV_LANES; j++) {
+      worst_ln = worse(worst_ln, fabs(ln[j] / log1p(w) - 1));
+      worst_angle = worse(worst_angle, fabs(angle[j] / atan2(y[0], x[0]) - 1));
+    }
   }
   check(worst_ln < 1e-15, "ln(1 + w) in lanes", worst_ln, 0);
   check(worst_angle < 1e-15, "angles in lanes", worst_angle, 0);
