@@ -36,6 +36,8 @@ typedef struct judge {
   double ln_scale_u, ln_scale_v; /* -ln B of their shapes */
   double q_from, q_to;           /* where q's density is not negligible */
   ev_point x;                    /* theta */
+  double z;                      /* its logit */
+  double origin;                 /* the logit that those of q are told from: z or -z */
   ev_point u_ends[2], v_ends[2]; /* of the line */
   ev_host host;
   long lines; /* integrated along so far */
@@ -110,12 +112,14 @@ static double judged_line_peak(const judge *j) {
   return (least + most) / 2;
 }
 
-/* The line of the pairs (u, v) that give theta at q, from its end at small v and large u. */
-static void set_line(judge *j, ev_point q) {
+/* The line of the pairs (u, v) that give theta at q, from its end at small v and large u;
+** the logit of q is `away` from the origin.  Where labels are many and hardly any is wrong, q
+** is all but x, or 1-x: only their logits, told apart, have the digits of how far it is. */
+static void set_line(judge *j, ev_point q, double away) {
   ev_point x = j->x;
-  double q_less_x = q.x <= q.y ? q.x - x.x : x.y - q.y;
-  double co_less_x = q.x <= q.y ? q.y - x.x : x.y - q.x; /* 1 - q - x */
-  if (q_less_x >= 0) {                                   /* begins at v = 0 */
+  double q_less_x = -q.x * x.y * expm1(-(away + (j->origin - j->z)));
+  double co_less_x = -q.y * x.y * expm1(away + (j->origin + j->z)); /* 1 - q - x */
+  if (q_less_x >= 0) {                                              /* begins at v = 0 */
     j->v_ends[0] = (ev_point){0, 1};
     j->u_ends[0] = (ev_point){x.x / q.x, q_less_x / q.x};
   } else { /* at u = 1 */
@@ -146,9 +150,9 @@ static double polynomial_line(const judge *j) {
   return sum;
 }
 
-/* The density of theta at x given q. */
-static double density_given(judge *j, ev_point q) {
-  set_line(j, q);
+/* The density of theta at x given q, whose logit is `away` from the origin. */
+static double density_given(judge *j, ev_point q, double away) {
+  set_line(j, q, away);
   /* Both quotients are it; of the longer distance more digits are left. */
   double length = q.x > q.y ? distance(j->v_ends) / q.x : -distance(j->u_ends) / q.y;
   if (j->u.a + j->u.b + j->v.a + j->v.b - 4 <= FEW_LABELS) return length * polynomial_line(j);
@@ -162,10 +166,10 @@ static double density_given(judge *j, ev_point q) {
 /*
 ** Over q
 */
-static double at_logit_of_share(double t, void *context) {
+static double at_logit_of_share(double away, void *context) {
   judge *j = context;
-  ev_point q = ev_at_logit(t);
-  return exp(ev_beta_ln_logit_density(&j->q, q)) * density_given(j, q);
+  ev_point q = ev_at_logit(j->origin + away);
+  return exp(ev_beta_ln_logit_density(&j->q, q)) * density_given(j, q, away);
 }
 
 /* Keeps points in order, those from one to another; no number is none. */
@@ -187,22 +191,23 @@ static double logit(double x) {
   return log(x) - log1p(-x);
 }
 
-/* Where the integral over the logit of q is parted: where it is not smooth; around q's
-** mean; and around the q at which u and v would have to be what they most likely are. */
-static size_t part_shares(const judge *j, double z, double *points) {
-  static const double around[] = {-8, -2.5, 2.5, 8};
-  double from = j->q_from, to = j->q_to, apart = j->u.mean - j->v.mean;
+/* Where the integral over the logit of q is parted, as distances from the origin: where it is
+** not smooth; around q's mean; and around the q at which u and v would have to be what they
+** most likely are, where a tail may be exponential. */
+static size_t part_shares(const judge *j, double *points) {
+  static const double around[] = {-40, -8, -2.5, 2.5, 8, 40};
+  double from = j->q_from - j->origin, to = j->q_to - j->origin, apart = j->u.mean - j->v.mean;
   double sd_q = standard_deviation(&j->q), likely = (j->x.x - j->v.mean) / apart;
   double sd = hypot(likely * standard_deviation(&j->u), (1 - likely) * standard_deviation(&j->v));
   size_t count = 0;
   insert(points, &count, from, from, to);
   insert(points, &count, to, from, to);
-  insert(points, &count, z, from, to);
-  insert(points, &count, -z, from, to);
-  for (int i = 0; i < 4; i++) {
-    insert(points, &count, logit(j->q.mean + around[i] * sd_q), from, to);
+  insert(points, &count, j->z - j->origin, from, to);
+  insert(points, &count, -j->z - j->origin, from, to);
+  for (int i = 0; i < 6; i++) {
+    insert(points, &count, logit(j->q.mean + around[i] * sd_q) - j->origin, from, to);
     if (sd < sd_q * fabs(apart))
-      insert(points, &count, logit(likely + around[i] * sd / fabs(apart)), from, to);
+      insert(points, &count, logit(likely + around[i] * sd / fabs(apart)) - j->origin, from, to);
   }
   return count;
 }
@@ -239,7 +244,9 @@ static double ln_density_at(double z, void *context) {
   if (j->host.interrupted && j->host.interrupted(j->host.context)) j->interrupted = true;
   if (j->interrupted) return NAN;
   j->x = ev_at_logit(z);
-  size_t count = part_shares(j, z, points);
+  j->z = z;
+  j->origin = j->u.mean < j->v.mean ? -z : z;
+  size_t count = part_shares(j, points);
   for (size_t i = 0; i + 1 < count; i++) {
     parts[i] = integrate_part(j, points[i], points[i + 1]);
     total += parts[i].value;
