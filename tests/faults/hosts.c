@@ -53,7 +53,7 @@ static struct {
   bool interrupted;
   int asked; /* times, whether it was interrupted */
   bool no_state, no_text, no_blob;
-  int answers;                  /* texts that were returned */
+  int answers;                  /* texts and numbers that were returned */
   int configured;               /* times that a table was configured */
   int configuration;            /* and how */
   const sqlite3_module *module; /* of the table last registered */
@@ -96,10 +96,12 @@ static void host_result_text(sqlite3_context *context, const char *text, int siz
 }
 
 static void host_result_double(sqlite3_context *context, double number) {
-  if (context)
-    real.result_double(context, number);
-  else
+  if (!context) {
     host.number = number;
+    return;
+  }
+  host.answers++;
+  real.result_double(context, number);
 }
 
 static int host_vtab_config(sqlite3 *db, int what, ...) {
@@ -292,6 +294,16 @@ static void missing_state_is_an_error(void) {
                                       "SELECT prob_better(1, 0)",
                                       "SELECT clustered_ci(1, 'a')",
                                       "SELECT clustered_ci_counts(1, 2)",
+                                      "SELECT clustered_each(1, 'a')",
+                                      "SELECT pass_at_k_ci(1, 'a', 1)",
+                                      "SELECT macro_ci(1, 'a')",
+                                      "SELECT ranks('a', 1)",
+                                      "SELECT ranks_counts('a', 1, 2)",
+                                      "SELECT judged_ci(1, 1)",
+                                      "SELECT mean_ci(0.5)",
+                                      "SELECT mean_diff_ci(0.5, 0.25)",
+                                      "SELECT clustered_mean_ci(0.5, 'a')",
+                                      "SELECT clustered_prob_better(0.5, 0.25, 'a')",
                                       "SELECT forest_svg('a', 0.5, '[0,1]')",
                                       "SELECT heatmap_svg('a', 'b', 0.5)"};
   sqlite3 *db = open_now();
@@ -325,6 +337,15 @@ static void nothing_is_computed_after_a_failure(void) {
       "SELECT prob_better(column1, 1) FROM (VALUES (1), (2))",
       "SELECT clustered_ci(column1, 'a') FROM (VALUES (1), (2))",
       "SELECT clustered_ci_counts(column1, 2) FROM (VALUES (1), (3))",
+      "SELECT clustered_each(column1, 'a') FROM (VALUES (1), (2))",
+      "SELECT pass_at_k_ci(column1, 'a', 1) FROM (VALUES (1), (2))",
+      "SELECT ranks('a', column1) FROM (VALUES (1), (2))",
+      "SELECT ranks_counts('a', column1, 2) FROM (VALUES (1), (3))",
+      "SELECT judged_ci(column1, 1) FROM (VALUES (1), (2))",
+      "SELECT mean_ci(column1) FROM (VALUES (1), (2))",
+      "SELECT mean_prob_better(column1, 0) FROM (VALUES (1), (2))",
+      "SELECT clustered_mean_ci(column1, 'a') FROM (VALUES (1), (2))",
+      "SELECT clustered_prob_better(column1, 0, 'a') FROM (VALUES (1), (2))",
       "SELECT forest_svg('a', column1, NULL) FROM (VALUES (1), ('x'))",
       "SELECT heatmap_svg(column1, 'a', column1) FROM (VALUES (1), (2))"};
   sqlite3 *db = open_now();
