@@ -13,7 +13,9 @@
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_errno.h>
+#include <gsl/gsl_randist.h>
 
+#include "../../ext/stats/mcnemar.h"
 #include "../../ext/stats/planning.h"
 #include "../../ext/stats/ranks.h"
 #include "../../ext/stats/unpaired.h"
@@ -231,6 +233,28 @@ static void plans_of_pairs(void) {
   }
 }
 
+/* The chance that the test's p is at most 1 - level: every outcome of n questions. */
+static double power_by_p(int n, double a, double b, double level) {
+  double power = 0;
+  for (int told = 1; told <= n; told++)
+    for (int for_a = 0; for_a <= told; for_a++)
+      if (ev_mid_p(fmin(for_a, told - for_a), fmax(for_a, told - for_a)) <= 1 - level)
+        power += gsl_ran_binomial_pdf((unsigned)told, a + b, (unsigned)n) *
+                 gsl_ran_binomial_pdf((unsigned)for_a, a / (a + b), (unsigned)told);
+  return power;
+}
+
+/* Also at levels that are 1 less the p of some pairs, a fraction of 2^m: whether these reject
+** is decided by the last digit of p, and by no other way to it. */
+static void power_is_of_the_test(void) {
+  for (int m = 12; m <= 40; m++)
+    for (int k = m / 4; k < m / 2 - 1; k++) {
+      double level = 1 - ldexp(nearbyint(ldexp(ev_mid_p(k, m - k), m)), -m);
+      near(paired_power(40, 0.4, 0.3, level), power_by_p(40, 0.4, 0.3, level), 1e-12,
+           "power at a level that is a p-value's");
+    }
+}
+
 /* So far above the plan as the saw-tooth could reach, a few numbers at a time. */
 static void plans_of_two(void) {
   static const double levels[] = {0.95, 0.95, 0.5, 0.99, 0.05, 0.8};
@@ -356,6 +380,11 @@ static void an_interrupt_is_heard(void) {
   ev_host host = {stop, NULL};
   models[0] = (ev_answered){1, 2};
   check(ev_ranks(models, 1, &options, host, ranks, NULL) == EV_INTERRUPTED, "interrupt", 0, 1);
+  double n = 0;
+  ev_status paired = ev_plan_paired(0.65, 0.35, 0.8, &options, host, &n),
+            diff = ev_plan_diff(0.5, 0.75, 0.9, &options, host, &n);
+  check(paired == EV_INTERRUPTED, "a plan of pairs, interrupted", paired, EV_INTERRUPTED);
+  check(diff == EV_INTERRUPTED, "a plan of two, interrupted", diff, EV_INTERRUPTED);
 }
 
 int main(int argc, char **argv) {
@@ -368,6 +397,7 @@ int main(int argc, char **argv) {
   many_models();
   ranks_of_pairs();
   orders_of_models();
+  power_is_of_the_test();
   plans_of_pairs();
   plans_of_two();
   plans_beyond_looking();
