@@ -11,7 +11,7 @@ for, and those have to survive.  The list is tests/faults/mutations.txt, in bloc
     + what stands there instead
     = why it is no fault, when it is expected to survive
 
-A text that is not found once, or a fault that does not compile, is an error of the list.  A suite of many files is run
+Of a suite of many files SUITE/FILE is one, by its name without an ending: references/paired.  A text that is not found once, or a fault that does not compile, is an error of the list.  A suite of many files is run
 file by file, as parts of it.  The parts of a fault's suites are run up to the first that fails: those first that saw a
 fault of the same source before, and of the others the quickest.  A part that takes far longer than without a fault fails.
 Each of the workers has a copy of ext/ and of the objects, so that a fault costs the compilation of one file and the
@@ -91,13 +91,20 @@ class Part:
 
 
 def parts_of(suites):
+    """Of suites, or of single files of them."""
     for name in suites:
-        program, command, files = SUITES[name]
-        if files:
-            for path in sorted(ROOT.glob(files)):
-                yield Part(name, program, f"{command} {path.relative_to(ROOT)}")
-        else:
-            yield Part(name, program, command)
+        suite, _, file = name.partition("/")
+        if suite not in SUITES:
+            raise ListError(f"no such suite: {name}")
+        program, command, files = SUITES[suite]
+        if not files:
+            yield Part(suite, program, command)
+            continue
+        paths = [path for path in sorted(ROOT.glob(files)) if file in ("", path.stem)]
+        if not paths:
+            raise ListError(f"no such file of a suite: {name}")
+        for path in paths:
+            yield Part(suite, program, f"{command} {path.relative_to(ROOT)}")
 
 
 class ListError(Exception):
@@ -109,7 +116,7 @@ class Fault:
     line: int
     file: str
     function: str
-    suites: list
+    parts: list
     before: str = ""
     after: str = None
     reason: str = ""
@@ -143,10 +150,9 @@ def read_faults():
         if mark not in "-+=":
             head, _, suites = line.partition(":")
             file, _, function = head.partition(" ")
-            faults.append(Fault(number, file, function, suites.split()))
-            unknown = set(faults[-1].suites) - set(SUITES)
-            if unknown or not faults[-1].suites:
-                raise ListError(f"{LIST.name}:{number}: no such suite: {', '.join(unknown) or 'none is named'}")
+            faults.append(Fault(number, file, function, list(parts_of(suites.split()))))
+            if not faults[-1].parts:
+                raise ListError(f"{LIST.name}:{number}: no suite is named")
         elif mark == "-":
             faults[-1].before = rest
         elif mark == "+":
@@ -240,7 +246,7 @@ class Worker:
         shutil.copytree(whole.folder / "build", folder / "build", dirs_exist_ok=True)
 
     def likeliest_first(self, fault):
-        return sorted(parts_of(fault.suites), key=lambda part: (-self.seen.get((fault.file, part), 0), self.times[part]))
+        return sorted(fault.parts, key=lambda part: (-self.seen.get((fault.file, part), 0), self.times[part]))
 
     def run_parts(self, fault):
         linked = set()
@@ -257,7 +263,7 @@ class Worker:
         """Puts the fault in, runs its suites, and takes it out."""
         path = self.tree.folder / fault.file
         whole = path.read_text()
-        stale = list(self.tree.depending_on(fault.file, {part.program for part in parts_of(fault.suites)}))
+        stale = list(self.tree.depending_on(fault.file, {part.program for part in fault.parts}))
         path.write_text(fault.apply(whole))
         try:
             for source, mode in stale:
@@ -298,7 +304,7 @@ def parallel(jobs, items, work):
 def prepare(jobs, faults):
     """A tree without a fault, on which every suite passes, and a worker for each job."""
     whole, times, seen = Tree(WORK / "whole"), {}, {}
-    parts = list(parts_of(sorted({name for fault in faults for name in fault.suites})))
+    parts = sorted({part for fault in faults for part in fault.parts}, key=str)
     programs = sorted({part.program for part in parts})
     whole.make()
 
@@ -328,7 +334,7 @@ def verdict(fault):
     if fault.reason and fault.seen_by:
         return f"expected to survive, but seen by {fault.seen_by}: {fault}"
     if not fault.reason and not fault.seen_by:
-        return f"NOT EXPECTED, survives {' '.join(fault.suites)}: {fault}"
+        return f"NOT EXPECTED, survives {', '.join(dict.fromkeys(part.suite for part in fault.parts))}: {fault}"
     return ""
 
 
