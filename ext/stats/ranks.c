@@ -21,10 +21,14 @@
 #include "ranks.h"
 
 #include <assert.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <gsl/gsl_math.h>
+
 #include "beta.h"
+#include "lanes.h"
 #include "marginal.h"
 
 /* How far below its peak a posterior is negligible, in logarithms: 4e-20. */
@@ -52,16 +56,29 @@ typedef struct rank_values {
   double density[EV_NODES], below[EV_NODES];
 } rank_values;
 
+/* Where a panel is short beside a posterior, the logarithm of its density at so many nodes
+** of Chebyshev's gives it at all. */
+enum { RANK_COARSE = 6 };
+
+/* PB within its window, which is where nothing but it is. */
+typedef struct rank_counts {
+  double *chances;
+  size_t least, most;
+} rank_counts;
+
 typedef struct rank_walk {
   size_t models, count; /* of models and of classes */
   rank_class *classes;
   size_t *active, active_count;          /* the classes with mass in the panel */
   rank_values *values;                   /* one each */
   size_t surely_above;                   /* models right of the panel */
-  double *counts[2], *block;             /* PB, and the next of its recursion; where both are */
+  double *counts[2], *block;             /* PB, and the next of its recursion; where all are */
   size_t least, most;                    /* its window */
+  rank_counts at[EV_NODES];              /* PB at the nodes of the panel */
+  ev_lanes_kept *sums;                   /* of a block of classes over the panel */
   double *chances;                       /* of rank r + 1 and class i at [r * count + i] */
   double cumulative[EV_NODES][EV_NODES]; /* integrals from a panel's left end to a node */
+  double coarse[EV_NODES][RANK_COARSE];  /* what a node takes from coarse ones */
 } rank_walk;
 
 /*
@@ -154,16 +171,56 @@ static void find_active(rank_walk *w, double t, double length) {
   }
 }
 
+/* What a polynomial through the coarse nodes leaves out is less than 1e-15: the sixth derivative,
+ *at most
+ ** (a+b)/4, times length^6 / (6! 2^11). */
+static bool panel_is_short(const ev_beta *d, double length) {
+  double square = length * length;
+  return (d->a + d->b) / 4 * square * square * square < 1e-10;
+}
+
+static double coarse_node(int i) {
+  return sin(M_PI * (2 * i + 1 - RANK_COARSE) / (2 * RANK_COARSE));
+}
+
+/* Lagrange's polynomials of the coarse nodes, at the others. */
+static void fill_coarse(rank_walk *w) {
+  for (int j = 0; j < EV_NODES; j++)
+    for (int i = 0; i < RANK_COARSE; i++) {
+      w->coarse[j][i] = 1;
+      for (int l = 0; l < RANK_COARSE; l++)
+        if (l != i)
+          w->coarse[j][i] *= (ev_node(j) - coarse_node(l)) / (coarse_node(i) - coarse_node(l));
+    }
+}
+
+/* A posterior's density at the nodes of a panel, from the logarithms at coarse ones. */
+static void density_from_coarse(const rank_walk *w, const ev_beta *posterior, const ev_point *x,
+                                double *density) {
+  double ln[RANK_COARSE];
+  for (int i = 0; i < RANK_COARSE; i++) ln[i] = ev_beta_ln_logit_density(posterior, x[i]);
+  for (int j = 0; j < EV_NODES; j++) {
+    double sum = 0;
+    for (int i = 0; i < RANK_COARSE; i++) sum += w->coarse[j][i] * ln[i];
+    density[j] = exp(sum);
+  }
+}
+
 /* The posteriors at the nodes of the panel from t, and their tails. */
 static void evaluate_panel(rank_walk *w, double t, double length) {
-  ev_point x[EV_NODES];
+  ev_point x[EV_NODES], coarse[RANK_COARSE];
   for (int j = 0; j < EV_NODES; j++) x[j] = ev_at_logit(t + length * (ev_node(j) + 1) / 2);
+  for (int i = 0; i < RANK_COARSE; i++)
+    coarse[i] = ev_at_logit(t + length * (coarse_node(i) + 1) / 2);
   find_active(w, t, length);
   for (size_t i = 0; i < w->active_count; i++) {
     const rank_class *c = &w->classes[w->active[i]];
     rank_values *v = &w->values[i];
-    for (int j = 0; j < EV_NODES; j++)
-      v->density[j] = exp(ev_beta_ln_logit_density(&c->posterior, x[j]));
+    if (panel_is_short(&c->posterior, length))
+      density_from_coarse(w, &c->posterior, coarse, v->density);
+    else
+      for (int j = 0; j < EV_NODES; j++)
+        v->density[j] = exp(ev_beta_ln_logit_density(&c->posterior, x[j]));
     for (int j = 0; j < EV_NODES; j++) {
       double part = 0;
       for (int l = 0; l < EV_NODES; l++) part += w->cumulative[j][l] * v->density[l];
@@ -192,84 +249,117 @@ static double count_lengths(const rank_walk *w, double length) {
 ** A node
 */
 
-/* One more trial: PB_r becomes PB_r p + PB_(r-1) q. */
-static void add_trial(rank_walk *w, double p, double q) {
-  const double *restrict from = w->counts[0];
-  double *restrict to = w->counts[1];
-  size_t least = w->least, most = w->most;
-  to[least] = from[least] * p;
-  for (size_t r = least + 1; r <= most; r++) to[r] = from[r] * p + from[r - 1] * q;
-  to[most + 1] = from[most] * q;
-  most++;
+/* What a row of PB has before its first element and beyond its last, so that four at a time
+** may be read and written: zeros beside the window. */
+enum { RANK_MARGIN = 2 * EV_LANES };
+
+/* Two more trials, which fail with chances p and q: PB_r becomes
+** PB_r p q + PB_(r-1) (p (1-q) + (1-p) q) + PB_(r-2) (1-p)(1-q). */
+EV_WIDE static void add_trials(rank_walk *w, double p, double q) {
+  double *from = w->counts[0], *to = w->counts[1];
+  double none = p * q, one = p * (1 - q) + (1 - p) * q, both = (1 - p) * (1 - q);
+  size_t least = w->least, most = w->most + 2;
+  from[least - 1] = from[least - 2] = 0;
+  for (size_t r = w->most + 1; r < most + EV_LANES; r++) from[r] = 0;
+  for (size_t r = least; r <= most; r += EV_LANES) {
+    ev_lanes same, fewer, fewest;
+    memcpy(&same, from + r, sizeof same);
+    memcpy(&fewer, from + r - 1, sizeof fewer);
+    memcpy(&fewest, from + r - 2, sizeof fewest);
+    same = same * none + fewer * one + fewest * both;
+    memcpy(to + r, &same, sizeof same);
+  }
   while (to[least] < OUTSIDE) least++;
   while (to[most] < OUTSIDE) most--;
   w->least = least;
   w->most = most;
-  double *swap = w->counts[0];
-  w->counts[0] = w->counts[1];
-  w->counts[1] = swap;
+  w->counts[0] = to;
+  w->counts[1] = from;
 }
 
-/* PB over all models at node j. */
+/* PB over all models at node j.  The last may want a trial beside it that never succeeds. */
 static void count_above(rank_walk *w, int j) {
+  double waiting = -1;
   w->least = w->most = w->surely_above;
   w->counts[0][w->surely_above] = 1;
   for (size_t i = 0; i < w->active_count; i++) {
     double below = w->values[i].below[j];
-    for (double times = w->classes[w->active[i]].times; times > 0; times--)
-      add_trial(w, below, 1 - below);
+    for (double times = w->classes[w->active[i]].times; times > 0; times--) {
+      if (waiting >= 0) add_trials(w, waiting, below);
+      waiting = waiting >= 0 ? -1 : below;
+    }
   }
+  if (waiting >= 0) add_trials(w, waiting, 1);
+  rank_counts *at = &w->at[j];
+  at->least = w->least;
+  at->most = w->most;
+  memcpy(at->chances + w->least, w->counts[0] + w->least,
+         (w->most - w->least + 1) * sizeof *at->chances);
 }
 
 /* How many classes are taken out together: independent recursions, side by side, hide
 ** that each waits for its last. */
-enum { RANK_LANES = 8 };
+enum { RANK_VECTORS = 4, RANK_LANES = RANK_VECTORS * EV_LANES };
 
-/* The trials of a block of classes that are to be taken out in one direction. */
+/* The trials of a block of classes at a node, in one direction; the share of those that go in
+** the other is 0. */
 typedef struct rank_block {
-  size_t lanes, classes[RANK_LANES];
-  double scale[RANK_LANES], ratio[RANK_LANES], share[RANK_LANES], left[RANK_LANES];
+  ev_lanes scale[RANK_VECTORS], ratio[RANK_VECTORS], share[RANK_VECTORS];
 } rank_block;
 
-/* Adds what is left of PB, by its share, to the chances of one rank. */
-static void add_chances(const rank_block *b, double *chances) {
-  if (b->lanes == RANK_LANES && b->classes[RANK_LANES - 1] == b->classes[0] + RANK_LANES - 1) {
-    chances += b->classes[0];
-    for (int l = 0; l < RANK_LANES; l++) chances[l] += b->share[l] * b->left[l];
-  } else {
-    for (size_t l = 0; l < b->lanes; l++) chances[b->classes[l]] += b->share[l] * b->left[l];
-  }
-}
-
 /* Takes the trials of a block out of PB, from its lower end or from its upper, and adds
-** what is left. */
-static void take_out(rank_walk *w, rank_block *b, bool upward) {
-  const double *counts = w->counts[0];
-  for (size_t s = w->least; s <= w->most; s++) {
-    size_t r = upward ? s : w->least + w->most - s;
-    for (int l = 0; l < RANK_LANES; l++)
-      b->left[l] = counts[r] * b->scale[l] - b->ratio[l] * b->left[l];
+** what is left, by its share, to the sums of each rank. */
+EV_WIDE static void take_out(const rank_counts *at, const rank_block *b, bool upward,
+                             ev_lanes_kept *sums) {
+  ev_lanes left[RANK_VECTORS] = {{0}};
+  for (size_t s = at->least; s <= at->most; s++) {
+    size_t r = upward ? s : at->least + at->most - s;
+    for (int v = 0; v < RANK_VECTORS; v++)
+      left[v] = at->chances[r] * b->scale[v] - b->ratio[v] * left[v];
     if (!upward && r == 0) break;
-    add_chances(b, w->chances + (upward ? r : r - 1) * w->count);
+    ev_lanes_kept *sum = sums + (upward ? r : r - 1) * RANK_VECTORS;
+    for (int v = 0; v < RANK_VECTORS; v++) sum[v] += b->share[v] * left[v];
   }
 }
 
-/* Likewise of all classes with mass at node j whose trials go in one direction. */
-static void take_all_out(rank_walk *w, int j, double weight, bool upward) {
-  rank_block b = {.lanes = 0};
-  for (size_t i = 0; i < w->active_count; i++) {
-    double below = w->values[i].below[j], share = weight * w->values[i].density[j];
+/* Likewise of the classes from active[first] on whose trials at node j go in one direction. */
+static void take_block_out(rank_walk *w, size_t first, int j, double weight, bool upward) {
+  rank_block b;
+  memset(&b, 0, sizeof b);
+  bool any = false;
+  for (size_t l = 0; l < RANK_LANES && first + l < w->active_count; l++) {
+    const rank_values *values = &w->values[first + l];
+    double below = values->below[j], share = weight * values->density[j];
     if (share < OUTSIDE || upward != (below >= 0.5)) continue;
     double larger = upward ? below : 1 - below;
-    b.classes[b.lanes] = w->active[i];
-    b.scale[b.lanes] = 1 / larger;
-    b.ratio[b.lanes] = (1 - larger) / larger;
-    b.share[b.lanes++] = share;
-    if (b.lanes < RANK_LANES) continue;
-    take_out(w, &b, upward);
-    b = (rank_block){.lanes = 0};
+    b.scale[l / EV_LANES][l % EV_LANES] = 1 / larger;
+    b.ratio[l / EV_LANES][l % EV_LANES] = (1 - larger) / larger;
+    b.share[l / EV_LANES][l % EV_LANES] = share;
+    any = true;
   }
-  if (b.lanes > 0) take_out(w, &b, upward);
+  if (any) take_out(&w->at[j], &b, upward, w->sums);
+}
+
+/* The chances of all classes with mass in the panel, block by block: the sums over its nodes
+** first, so that the ranks of a block stay in the processor's nearest memory. */
+static void add_chances(rank_walk *w, double length) {
+  size_t least = SIZE_MAX, most = 0;
+  for (int j = 0; j < EV_NODES; j++) {
+    least = w->at[j].least < least ? w->at[j].least : least;
+    most = w->at[j].most > most ? w->at[j].most : most;
+  }
+  if (least > 0) least--;
+  for (size_t first = 0; first < w->active_count; first += RANK_LANES) {
+    memset(w->sums + least * RANK_VECTORS, 0, (most - least + 1) * RANK_VECTORS * sizeof *w->sums);
+    for (int j = 0; j < EV_NODES; j++) {
+      take_block_out(w, first, j, ev_weight(j) * length / 2, true);
+      take_block_out(w, first, j, ev_weight(j) * length / 2, false);
+    }
+    for (size_t r = least; r <= most; r++)
+      for (size_t l = 0; l < RANK_LANES && first + l < w->active_count; l++)
+        w->chances[r * w->count + w->active[first + l]] +=
+            w->sums[r * RANK_VECTORS + l / EV_LANES][l % EV_LANES];
+  }
 }
 
 /* The chance that all other models are below: their product, without the class's own. */
@@ -302,8 +392,6 @@ static void add_node(rank_walk *w, int j, double weight) {
   }
   add_best(w, j, weight);
   count_above(w, j);
-  take_all_out(w, j, weight, true);
-  take_all_out(w, j, weight, false);
 }
 
 /* Walks the axis. */
@@ -322,6 +410,7 @@ static ev_status walk(rank_walk *w, ev_host host) {
       evaluate_panel(w, t, length);
     }
     for (int j = 0; j < EV_NODES; j++) add_node(w, j, ev_weight(j) * length / 2);
+    add_chances(w, length);
     if (!(t + length > t)) return EV_NOT_CONVERGED;
     t += length;
   }
@@ -392,11 +481,13 @@ static void answer(const rank_walk *w, const ev_answered *models, const ev_optio
 static bool allocate(rank_walk *w) {
   w->active = malloc(w->count * sizeof *w->active);
   w->values = malloc(w->count * sizeof *w->values);
-  w->block = malloc(2 * (w->models + 2) * sizeof *w->block);
+  size_t row = w->models + 1 + 2 * RANK_MARGIN;
+  w->block = malloc((2 + EV_NODES) * row * sizeof *w->block);
+  w->sums = malloc((w->models + 1) * RANK_VECTORS * sizeof *w->sums);
   w->chances = calloc((w->models + 1) * w->count, sizeof *w->chances);
-  if (!w->active || !w->values || !w->block || !w->chances) return false;
-  w->counts[0] = w->block;
-  w->counts[1] = w->block + w->models + 2;
+  if (!w->active || !w->values || !w->block || !w->sums || !w->chances) return false;
+  for (size_t i = 0; i < 2; i++) w->counts[i] = w->block + i * row + RANK_MARGIN;
+  for (size_t j = 0; j < EV_NODES; j++) w->at[j].chances = w->block + (2 + j) * row + RANK_MARGIN;
   return true;
 }
 
@@ -412,6 +503,7 @@ ev_status ev_ranks(const ev_answered *models, size_t count, const ev_options *op
     w->count = make_classes(models, count, classes);
     if (allocate(w)) {
       fill_cumulative(w);
+      fill_coarse(w);
       status = walk(w, host);
       if (status == EV_OK) status = check_masses(w);
       if (status == EV_OK) answer(w, models, options, ranks, distribution);
@@ -419,6 +511,7 @@ ev_status ev_ranks(const ev_answered *models, size_t count, const ev_options *op
     free(w->values);
     free(w->active);
     free(w->block);
+    free(w->sums);
     free(w->chances);
   }
   free(classes);
