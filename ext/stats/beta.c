@@ -48,8 +48,7 @@ ev_beta ev_beta_make(double a, double b) {
   return d;
 }
 
-/* x - mean, from whichever side keeps its digits. */
-static double beta_deviation(const ev_beta *d, ev_point t) {
+double ev_beta_deviation(const ev_beta *d, ev_point t) {
   return t.x <= t.y ? t.x - d->mean : d->comean - t.y;
 }
 
@@ -62,7 +61,7 @@ static double beta_bent_log(double shape, double x, double mean, double dx, doub
 }
 
 double ev_beta_ln_logit_density(const ev_beta *d, ev_point t) {
-  double dx = beta_deviation(d, t), sum = d->a + d->b;
+  double dx = ev_beta_deviation(d, t), sum = d->a + d->b;
   return d->ln_peak + beta_bent_log(d->a, t.x, d->mean, dx, sum) +
          beta_bent_log(d->b, t.y, d->comean, -dx, sum);
 }
@@ -107,14 +106,14 @@ static double beta_ratio_by_series(const ev_beta *d, ev_point t) {
 }
 
 /* The continued fraction, below the mean.  lambda = a y - b x comes from the
-** beta_deviation, never from that difference: this is what keeps large a and b
+** ev_beta_deviation, never from that difference: this is what keeps large a and b
 ** exact.  It is longest at the mean of equal shapes: 175 terms were the most seen in a
 ** million random calls below BETA_LARGE_SHAPE. */
 enum { BETA_FRACTION_TERMS = 1000 };
 
 static double beta_ratio_by_fraction(const ev_beta *d, ev_point t) {
   double a = d->a, b = d->b, sum = a + b;
-  double lambda = -sum * beta_deviation(d, t);
+  double lambda = -sum * ev_beta_deviation(d, t);
   double num0 = 0, num1 = 1, den0 = 1, den1 = a * (lambda + 1) / (a + 1);
   double ratio = 1 / den1;
   for (int m = 1; m < BETA_FRACTION_TERMS; m++) {
@@ -151,7 +150,7 @@ static double beta_ratio_by_quadrature(const ev_beta *d, ev_point t) {
   beta_outward o = {d->a, d->b, t};
   gsl_function f = {beta_density_outward, &o};
   double sd = sqrt(d->mean * d->comean / (d->a + d->b));
-  double z = fabs(beta_deviation(d, t)) / sd;
+  double z = fabs(ev_beta_deviation(d, t)) / sd;
   /* exp(-45) of the starting density, and well under eps of the tail. */
   double range = sd * 90 / (sqrt(z * z + 90) + z);
   double area, err, resabs, resasc;
@@ -182,7 +181,7 @@ static beta_tail beta_direct_tail(const ev_beta *d, ev_point t) {
     return (beta_tail){false, beta_ratio_by_series(&mirror, mirrored)};
   double (*ratio)(const ev_beta *, ev_point) =
       fmin(d->a, d->b) > BETA_LARGE_SHAPE ? beta_ratio_by_quadrature : beta_ratio_by_fraction;
-  if (beta_deviation(d, t) <= 0) return (beta_tail){true, ratio(d, t)};
+  if (ev_beta_deviation(d, t) <= 0) return (beta_tail){true, ratio(d, t)};
   return (beta_tail){false, ratio(&mirror, mirrored)};
 }
 
@@ -235,7 +234,7 @@ static beta_lower beta_lower_at(const ev_beta *d, ev_point t) {
 ** it is short. */
 static bool beta_quantile_step(const ev_beta *d, double ln_p, ev_point *t) {
   beta_lower at = beta_lower_at(d, *t);
-  double bend = -(d->a + d->b) * beta_deviation(d, *t) - 1 / at.ratio;
+  double bend = -(d->a + d->b) * ev_beta_deviation(d, *t) - 1 / at.ratio;
   double step = at.ratio * (ln_p - at.ln_P);
   double halley = step / (1 + 0.5 * step * bend);
   if (fabs(step * bend) < 0.5) step = halley;

@@ -33,6 +33,9 @@ static inline double ev_with_exact_complement(double smaller) {
 /* Needs finite a, b > 0. */
 ev_beta ev_beta_make(double a, double b);
 
+/* x - mean, from whichever side keeps its digits. */
+double ev_beta_deviation(const ev_beta *d, ev_point t);
+
 /* ln of x^a y^b / B(a,b): the density of logit(x), which is also the density
 ** of x times x*y. */
 double ev_beta_ln_logit_density(const ev_beta *d, ev_point t);

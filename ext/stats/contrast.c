@@ -30,6 +30,12 @@ double ev_beta_variance(const ev_beta *d) {
   return d->mean * d->comean / (d->a + d->b + 1);
 }
 
+double ev_ln_share_density(const ev_beta *d, ev_point x) {
+  if (x.x <= 0) return log(d->b);
+  if (x.y <= 0) return log(d->a);
+  return ev_beta_ln_logit_density(d, x) - log(x.x * x.y);
+}
+
 double ev_ln_powers(const ev_beta *d, ev_point x, double less) {
   double dx = x.x <= x.y ? x.x - d->mean : d->comean - x.y;
   double u = dx / d->mean, v = -dx / d->comean, ln = 0;

@@ -31,6 +31,10 @@ ev_status ev_contrast_interval(ev_search *search, const ev_options *options,
 
 double ev_beta_variance(const ev_beta *d);
 
+/* ln of the density of x.  At an end, where it is not 0 only beside a shape of 1, it is the
+** other shape. */
+double ev_ln_share_density(const ev_beta *d, ev_point x);
+
 /* ln of x^(a - less) y^(b - less), over that at the mean: from the side that keeps its
 ** digits, and nothing of a power of 0. */
 double ev_ln_powers(const ev_beta *d, ev_point x, double less);

@@ -66,6 +66,12 @@ double ev_weight(int i) {
                           : legendre_weights[i - EV_NODES / 2];
 }
 
+void ev_legendre(double x, double *p) {
+  p[0] = 1;
+  p[1] = x;
+  for (int k = 1; k < EV_NODES; k++) p[k + 1] = ((2 * k + 1) * x * p[k] - k * p[k - 1]) / (k + 1);
+}
+
 /* The logarithm at a point. */
 typedef struct marginal_point {
   double z, ln;

@@ -105,4 +105,7 @@ double ev_ln_integral(ev_ln_density *ln_density, void *context, double peak, dou
 double ev_node(int i);
 double ev_weight(int i);
 
+/* Legendre's polynomials at x: p[k] that of degree k, from 0 to EV_NODES. */
+void ev_legendre(double x, double *p);
+
 #endif

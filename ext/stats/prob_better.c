@@ -141,10 +141,6 @@ static margin_pair margin_pair_at(const margin_line *l, ev_point share) {
   return (margin_pair){{l->margin + low, high}, {low, l->margin + high}};
 }
 
-static double ln_share_density(const ev_beta *d, ev_point x) {
-  return ev_beta_ln_logit_density(d, x) - log(x.x * x.y);
-}
-
 /* The tail is the one below exactly when a leader beyond the margin, or a trailer within
 ** it, is integrated over. */
 static double ln_along_margin(double t, void *context) {
@@ -153,8 +149,8 @@ static double ln_along_margin(double t, void *context) {
   margin_pair p = margin_pair_at(l, share);
   ev_point tail = l->over_leader ? ev_beta_ln_cdf(&l->trailer, p.trailer)
                                  : ev_beta_ln_cdf(&l->leader, p.leader);
-  double ln_density = l->over_leader ? ln_share_density(&l->leader, p.leader)
-                                     : ln_share_density(&l->trailer, p.trailer);
+  double ln_density = l->over_leader ? ev_ln_share_density(&l->leader, p.leader)
+                                     : ev_ln_share_density(&l->trailer, p.trailer);
   return ln_density + (l->over_leader == l->beyond ? tail.x : tail.y) +
          log(l->length * share.x * share.y);
 }
@@ -168,7 +164,7 @@ static double slope_along_margin(double t, void *context) {
   ev_point at = l->over_leader ? p.leader : p.trailer,
            other = l->over_leader ? p.trailer : p.leader;
   ev_point tail = ev_beta_ln_cdf(wide, other);
-  double ln_wide = ln_share_density(wide, other);
+  double ln_wide = ev_ln_share_density(wide, other);
   double slope = share_slope(narrow, at) +
                  (l->over_leader == l->beyond ? exp(ln_wide - tail.x) : -exp(ln_wide - tail.y));
   return slope * l->length * share.x * share.y + (share.y - share.x);

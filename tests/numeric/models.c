@@ -79,6 +79,23 @@ static void wrong_for_right_changes_nothing_of_pairs(void) {
   }
 }
 
+/* With so many questions a difference has no more digits than decide: at one level it
+** has to do with what is left of them, at the other the bounds are one number, or two
+** beside each other. */
+static void differences_of_most_questions(void) {
+  static const double most[][4] = {
+      {8044058169243026, 8044058169243026, 3911086723936992, 8044058169243026},
+      {5225785527457729, 8368035290110796, 5902779356584060, 8368035290110796},
+      {2633884141764694, 8448459032538021, 7386681393483350, 8448459032538021},
+  };
+  static const double levels[] = {1 - 1e-9, 1e-9};
+  for (size_t i = 0; i < sizeof most / sizeof *most; i++)
+    for (int j = 0; j < 2; j++) {
+      ev_interval ci = interval(ev_diff, most[i], &(ev_options){.level = levels[j]});
+      check(ci.lo <= ci.hi, "bounds of 10^15 questions in order", ci.lo, ci.hi);
+    }
+}
+
 /* P(A > B) of two beta posteriors with integer parameters is a finite sum:
 ** sum over i <= k_a of B(b.a+i, a.b+b.b) / ((a.b+i) B(1+i, a.b) B(b.a, b.b)). */
 static void prob_better_is_the_finite_sum(void) {
@@ -481,6 +498,7 @@ int main(void) {
   gsl_set_error_handler_off();
   exchanges();
   wrong_for_right_changes_nothing_of_pairs();
+  differences_of_most_questions();
   prob_better_is_the_finite_sum();
   fisher_keeps_small_cells_of_large_tables();
   fisher_integral_is_the_sum();

@@ -316,6 +316,17 @@ SEPARATED = [
 ]
 
 
+# Differences at levels so high that a tail is the product of two small densities, near
+# the middle, and of sizes so unequal that the larger ought not to matter.
+HIGH = 1 - 1e-12
+DEEP = [
+    (3, 20, 12, 20, HIGH), (6, 16, 12, 16, HIGH), (0, 20, 20, 20, HIGH), (6, 6, 0, 5, 1 - 1e-9),
+    (300, 1000, 700, 1000, HIGH), (0, 1000, 3, 1000, HIGH), (1, 2, 3, 1000, HIGH), (990, 1000, 5, 5, HIGH),
+    (500000, 10**6, 2, 2, HIGH), (0, 1, 0, 1, 0.01), (8, 441, 0, 22, 0.01), (1, 1, 9235, 9246, 0.01),
+    (2, 5, 75780498201995, 191810176341812, 0.95), (137, 157, 94486256269331, 105156917997339, 0.01),
+]
+
+
 def drawn(seed, count, sizes):
     """Tables of mixed sizes, their counts now like each other, now at an end, now anything."""
     rng = random.Random(seed)
@@ -341,4 +352,6 @@ def rows():
     jobs = [(prob_better, (*table, 0.95)) for table in prob]
     for function, tables in ((diff, interval), (odds_ratio, interval), (fisher_or, fisher), (diff_clt, interval[::4])):
         jobs += [(function, args) for args in spread_levels(tables)]
+        if function is diff:
+            jobs += [(diff, args) for args in DEEP]
     return jobs
