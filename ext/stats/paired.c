@@ -479,13 +479,6 @@ static double ln_delta_density(double z, void *context) {
 ** Laying the grid
 */
 
-/* The Legendre polynomials P_0 to P_16 at x. */
-static void legendre_polynomials(double x, double p[EV_NODES + 1]) {
-  p[0] = 1;
-  p[1] = x;
-  for (int k = 1; k < EV_NODES; k++) p[k + 1] = ((2 * k + 1) * x * p[k] - k * p[k - 1]) / (k + 1);
-}
-
 static void set_weights(ev_lanes weight[PAIRED_NODES]) {
   for (int i = 0; i < EV_NODES; i++) weight[i / EV_LANES][i % EV_LANES] = ev_weight(i);
 }
@@ -495,10 +488,10 @@ static void set_weights(ev_lanes weight[PAIRED_NODES]) {
 static void set_to_even(paired_grid *g) {
   int even = g->points * EV_LANES;
   double at[EV_NODES][EV_NODES + 1], p[EV_NODES + 1];
-  for (int j = 0; j < EV_NODES; j++) legendre_polynomials(ev_node(j), at[j]);
+  for (int j = 0; j < EV_NODES; j++) ev_legendre(ev_node(j), at[j]);
   for (int i = 0; i < even; i++) {
     double x = 2 * (i + 1.0) / even - 1;
-    legendre_polynomials(x, p);
+    ev_legendre(x, p);
     for (int j = 0; j < EV_NODES; j++) {
       double sum = x + 1;
       for (int k = 1; k < EV_NODES; k++) sum += at[j][k] * (p[k + 1] - p[k - 1]);

@@ -118,17 +118,10 @@ static size_t make_classes(const ev_answered *models, size_t count, rank_class *
 ** Panels
 */
 
-/* Legendre's polynomials 0 to EV_NODES at x. */
-static void legendre(double x, double *p) {
-  p[0] = 1;
-  p[1] = x;
-  for (int i = 1; i < EV_NODES; i++) p[i + 1] = ((2 * i + 1) * x * p[i] - i * p[i - 1]) / (i + 1);
-}
-
 /* The integral from -1 to node i of the polynomial through the values at the nodes. */
 static void fill_cumulative(rank_walk *w) {
   double at[EV_NODES][EV_NODES + 1];
-  for (int i = 0; i < EV_NODES; i++) legendre(ev_node(i), at[i]);
+  for (int i = 0; i < EV_NODES; i++) ev_legendre(ev_node(i), at[i]);
   for (int i = 0; i < EV_NODES; i++)
     for (int j = 0; j < EV_NODES; j++) {
       double sum = (ev_node(i) + 1) / 2;
