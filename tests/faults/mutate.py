@@ -345,7 +345,7 @@ def main():
     given = arguments.parse_args()
     faults = [f for f in read_faults() if any(o in f"{f.file} {f.function} {f.before}" for o in given.only or [""])]
     start = time.monotonic()
-    workers = prepare(given.jobs, faults)
+    workers = prepare(given.jobs, faults) if faults else []
     tried = [0]
 
     def try_one(number, fault):
