@@ -3,19 +3,19 @@
 
     mutate.py [--jobs N] [--only TEXT]...
 
-make mutate runs this.  Every fault of the list has to be seen by a suite, save those that the list itself gives a reason
-for, and those have to survive.  The list is tests/faults/mutations.txt, in blocks:
+make mutate runs this.  Every fault of the list has to be seen by a suite, save those that the list itself gives a
+reason for, and those have to survive.  The list is tests/faults/mutations.txt, in blocks:
 
     FILE [FUNCTION]: SUITE...
     - text of a line, which must stand there once: in the file, or in the function when that is named
     + what stands there instead
     = why it is no fault, when it is expected to survive
 
-Of a suite of many files SUITE/FILE is one, by its name without an ending: references/paired.  A text that is not found once, or a fault that does not compile, is an error of the list.  A suite of many files is run
-file by file, as parts of it.  The parts of a fault's suites are run up to the first that fails: those first that saw a
-fault of the same source before, and of the others the quickest.  A part that takes far longer than without a fault fails.
-Each of the workers has a copy of ext/ and of the objects, so that a fault costs the compilation of one file and the
-linking of what its suites run.
+A text that is not found once, or a fault that does not compile, is an error of the list.  A suite of many files is run
+file by file, as parts of it; SUITE/FILE, as in references/paired, is one of them.  The parts of a fault's suites are
+run up to the first that fails: those first that saw a fault of the same source before, and of the others the quickest.
+A part that takes far longer than without a fault fails.  Each of the workers has a copy of ext/ and of the objects, so
+that a fault costs the compilation of one file and the linking of what its suites run.
 """
 import argparse
 import os

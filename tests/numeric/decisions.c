@@ -15,6 +15,7 @@
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_randist.h>
 
+#include "../../ext/stats/beta.h"
 #include "../../ext/stats/mcnemar.h"
 #include "../../ext/stats/planning.h"
 #include "../../ext/stats/ranks.h"
@@ -255,6 +256,37 @@ static void power_is_of_the_test(void) {
     }
 }
 
+/* P(theta_B > theta_A), k of n and j of m being right. */
+static double behind(double k, double n, double j, double m) {
+  ev_beta a = ev_beta_make(k + 1, n - k + 1), b = ev_beta_make(j + 1, m - j + 1);
+  return ev_beta_prob_better(&a, &b).y;
+}
+
+/* The chance that either is called better: every outcome of 10 and 14 questions. */
+static double power_by_posterior(double p_a, double p_b, double level) {
+  ev_options options = at_level(level);
+  double power = 0;
+  for (unsigned k = 0; k <= 10; k++)
+    for (unsigned j = 0; j <= 14; j++)
+      if (behind(k, 10, j, 14) <= ev_tail(&options) ||
+          behind(10 - k, 10, 14 - j, 14) <= ev_tail(&options))
+        power += gsl_ran_binomial_pdf(k, p_a, 10) * gsl_ran_binomial_pdf(j, p_b, 14);
+  return power;
+}
+
+/* Likewise of two posteriors, at levels whose tails are the P of some outcome. */
+static void power_is_of_the_posterior(void) {
+  for (int k = 1; k < 10; k++)
+    for (int j = 1; j < 14; j++) {
+      double p = behind(k, 10, j, 14), power = NAN;
+      ev_options options = at_level(1 - 2 * p);
+      if (p > 0.49) continue;
+      check(ev_power_diff(10, 14, 0.7, 0.6, &options, &power) == EV_OK, "power_diff", k, j);
+      near(power, power_by_posterior(0.7, 0.6, options.level), 1e-12,
+           "power at a tail that is an outcome's");
+    }
+}
+
 /* So far above the plan as the saw-tooth could reach, a few numbers at a time. */
 static void plans_of_two(void) {
   static const double levels[] = {0.95, 0.95, 0.5, 0.99, 0.05, 0.8};
@@ -398,6 +430,7 @@ int main(int argc, char **argv) {
   ranks_of_pairs();
   orders_of_models();
   power_is_of_the_test();
+  power_is_of_the_posterior();
   plans_of_pairs();
   plans_of_two();
   plans_beyond_looking();
