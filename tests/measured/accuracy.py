@@ -83,7 +83,7 @@ def main(build):
     for name, rows, worst, of_many, bar in measured:
         largest, levels = found[name]
         of_many = "" if float(of_many) == 0 else of_many
-        span = f"{min(levels):g} to {max(levels):g}" if len(levels) > 1 else ""
+        span = f"{min(levels):g} to {max(levels):.15g}" if len(levels) > 1 else ""
         page += (f"| `{name}` | {int(rows):,} | {shown(largest)} | {span} | "
                  f"{worst} | {of_many} | {bar} |\n")
     if not measured:
