@@ -8,6 +8,8 @@
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_errno.h>
+#include <gsl/gsl_integration.h>
+#include <gsl/gsl_randist.h>
 
 #include "../../ext/stats/clustered.h"
 #include "../../ext/stats/fisher.h"
@@ -15,6 +17,7 @@
 #include "../../ext/stats/paired.h"
 #include "../../ext/stats/proportion.h"
 #include "../../ext/stats/rising.h"
+#include "../../ext/stats/sinc.h"
 #include "../../ext/stats/unpaired.h"
 #include "../check.h"
 
@@ -110,6 +113,43 @@ static void prob_better_is_the_finite_sum(void) {
     check(fabs(chance(ev_prob_better, c) - sum) < 1e-11, "P as a finite sum",
           chance(ev_prob_better, c), sum);
   }
+}
+
+/* P(A > B + margin) is the integral of B's density and A's tail, which for whole counts are
+** polynomials: 64 Gauss-Legendre nodes from 0 to 1 - margin leave nothing of them out. */
+static void a_margin_is_the_integral_of_polynomials(void) {
+  static const double counts[][4] = {{18, 20, 12, 20}, {0, 1, 1, 1}, {5, 7, 3, 30}, {3, 9, 3, 9},
+                                     {0, 30, 0, 40},   {1, 2, 2, 2}, {4, 10, 6, 10}};
+  gsl_integration_glfixed_table *rule = gsl_integration_glfixed_table_alloc(64);
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+    for (double margin = 0.01; margin < 1; margin += 0.07) {
+      const double *c = counts[i];
+      ev_options options = {.level = 0.95, .a = 1, .b = 1, .margin = margin};
+      double sum = 0, p = NAN;
+      for (size_t j = 0; j < 64; j++) {
+        double x, weight;
+        gsl_integration_glfixed_point(0, 1 - margin, j, &x, &weight, rule);
+        sum += weight * gsl_ran_beta_pdf(x, c[2] + 1, c[3] - c[2] + 1) *
+               gsl_cdf_beta_Q(x + margin, c[0] + 1, c[1] - c[0] + 1);
+      }
+      ev_prob_better(c, &options, &p);
+      check(fabs(p - sum) < 1e-12, "P beyond a margin", p, sum);
+    }
+  gsl_integration_glfixed_table_free(rule);
+}
+
+/* Of a normal density on a lattice: sinc functions leave exp(-(pi/step)^2/2) of it out, and
+** the search ends when its steps are 2e-6 of the lattice's. */
+static void sinc_quantiles_are_the_normals(void) {
+  for (double step = 0.2; step < 0.37; step += 0.02)
+    for (double tail = 0.45; tail > 1e-7; tail /= 3) {
+      enum { HALF = 60 };
+      double density[2 * HALF + 1], room[2 * HALF + 1], at = NAN;
+      for (int i = 0; i <= 2 * HALF; i++) density[i] = gsl_ran_ugaussian_pdf((i - HALF) * step);
+      bool found = ev_sinc_quantile(density, 2 * HALF + 1, tail / step, room, &at);
+      double z = (at - HALF) * step, mass = gsl_cdf_ugaussian_P(z);
+      check(found && fabs(mass - tail) < 2e-10, "the mass below a quantile", mass, tail);
+    }
 }
 
 static void close_to(ev_interval got, double lo, double hi, double bar, const char *what) {
@@ -500,6 +540,8 @@ int main(void) {
   wrong_for_right_changes_nothing_of_pairs();
   differences_of_most_questions();
   prob_better_is_the_finite_sum();
+  a_margin_is_the_integral_of_polynomials();
+  sinc_quantiles_are_the_normals();
   fisher_keeps_small_cells_of_large_tables();
   fisher_integral_is_the_sum();
   many_pairs_are_normal();
