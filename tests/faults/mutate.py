@@ -254,8 +254,9 @@ class Worker:
             if part.program not in linked:
                 self.tree.link(part.program)
                 linked.add(part.program)
-            if not self.tree.passes(part, max(60, SLOWED * self.times[part]))[0]:
-                fault.seen_by = str(part)
+            passed, said = self.tree.passes(part, max(60, SLOWED * self.times[part]))
+            if not passed:
+                fault.seen_by = f"{part}: {said}"
                 self.seen[fault.file, part] = self.seen.get((fault.file, part), 0) + 1
                 return
 
