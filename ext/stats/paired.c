@@ -128,8 +128,11 @@ typedef struct paired_panel {
   double below; /* the prior summed over all points before, once it was asked for */
 } paired_panel;
 
+/* The counts, and the logarithms of the cells where the posterior about is: the likelihood is
+** relative to theirs, because a logarithm of 10^14 is itself rounded to 0.01. */
 typedef struct paired_problem {
   double both, only_a, only_b, neither;
+  double ln_both, ln_only_a, ln_only_b, ln_neither;
 } paired_problem;
 
 typedef struct paired_grid {
@@ -160,10 +163,11 @@ typedef struct paired_model {
 
 /* One pair of thetas. */
 typedef struct paired_means {
-  double low, high; /* distances of the pair from the ends of its line */
-  double d2, s2;    /* (mu_A - mu_B)^2 / 8 and (mu_A + mu_B)^2 / 8 */
-  double counts[4]; /* of the cells low - I, high - I, |delta| + I, I */
-  double by_I;      /* how much ln of the likelihood changes by I */
+  double low, high;   /* distances of the pair from the ends of its line */
+  double d2, s2;      /* (mu_A - mu_B)^2 / 8 and (mu_A + mu_B)^2 / 8 */
+  double counts[4];   /* of the cells low - I, high - I, |delta| + I, I; */
+  double ln_cells[4]; /* their logarithms where the posterior about is */
+  double by_I;        /* how much ln of the likelihood changes by I */
 } paired_means;
 
 /*
@@ -265,7 +269,7 @@ EV_INLINE void terms_of_panel(const paired_model *q, const paired_means *m, cons
       ev_lanes ln_cell = cells[c];
       if (m->counts[c] == 0) continue;
       ev_log(&ln_cell, 1);
-      ln[i] += m->counts[c] * ln_cell;
+      ln[i] += m->counts[c] * (ln_cell - m->ln_cells[c]);
     }
   }
 }
@@ -295,7 +299,8 @@ EV_INLINE bool add_panel(paired_model *q, const paired_means *m, int k, bool bac
 static double ln_without_I(const paired_means *m, double d) {
   const double cells[] = {m->low, m->high, d};
   double sum = 0;
-  for (int c = 0; c < 3; c++) sum += m->counts[c] > 0 ? m->counts[c] * log(cells[c]) : 0;
+  for (int c = 0; c < 3; c++)
+    sum += m->counts[c] > 0 ? m->counts[c] * (log(cells[c]) - m->ln_cells[c]) : 0;
   return sum;
 }
 
@@ -370,6 +375,10 @@ static double ln_at_position(paired_model *q, double t) {
   m.counts[1] = p->neither;
   m.counts[2] = delta > 0 ? p->only_a : p->only_b;
   m.counts[3] = delta > 0 ? p->only_b : p->only_a;
+  m.ln_cells[0] = p->ln_both;
+  m.ln_cells[1] = p->ln_neither;
+  m.ln_cells[2] = delta > 0 ? p->ln_only_a : p->ln_only_b;
+  m.ln_cells[3] = delta > 0 ? p->ln_only_b : p->ln_only_a;
   m.by_I = p->both / m.low + p->neither / m.high + m.counts[2] / d;
   return ln_over_rho(q, &m) - t * t / 2;
 }
@@ -615,7 +624,14 @@ static bool find_delta_of_few(const double *c, const paired_guess *guess, ev_sea
 
 static ev_status find_delta_of_many(const double *c, const paired_guess *guess, ev_search search,
                                     ev_marginal *m) {
-  paired_model q = {.problem = {.both = c[0], .only_a = c[1], .only_b = c[2], .neither = c[3]}};
+  paired_model q = {.problem = {.both = c[0],
+                                .only_a = c[1],
+                                .only_b = c[2],
+                                .neither = c[3],
+                                .ln_both = log(guess->p11),
+                                .ln_only_a = log(guess->p10),
+                                .ln_only_b = log(guess->p01),
+                                .ln_neither = log(guess->p00)}};
   lay_grid(&q, guess, search.ln_drop);
   q.tolerance = search.tolerance;
   q.cursor.ln_residual = -HUGE_VAL;
