@@ -511,7 +511,7 @@ static void set_to_even(paired_grid *g) {
 
 /* Where the posterior about is: the cells as observed, with one more in each; the pair of
 ** thetas and I that give them; and with these the position on the line, as a normal score,
-** and x, with their standard deviations, each given the other. */
+** with its standard deviation, and x, with that given the position. */
 typedef struct paired_guess {
   double n, p11, p10, p01, p00;
   double I, low, high;
@@ -569,7 +569,8 @@ static paired_guess guess_posterior(const paired_problem *p) {
   paired_means m = means_at(c.low, c.high, fabs(c.p10 - c.p01));
   c.t = gsl_cdf_ugaussian_Pinv(c.low / (c.low + c.high));
   double by_t = (c.low + c.high) * gsl_ran_ugaussian_pdf(c.t);
-  c.t_sd = 1 / (by_t * sqrt(c.n * (1 / c.p11 + 1 / c.p00)));
+  double inner = 1 / c.p11 + 1 / c.p00, outer = 1 / c.p10 + 1 / c.p01;
+  c.t_sd = sqrt((inner + outer) / (c.n * (4 / (c.p11 * c.p00) + inner * outer))) / by_t;
   c.x = x_of_I(&c, &m);
   c.x_sd = sd_of_x(&c, &m, c.x);
   return c;
