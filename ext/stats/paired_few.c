@@ -1,7 +1,8 @@
 /*
-** The integrals of paired.c where the likelihood is no sharper than a few thousand
-** questions make it: the same posterior, on grids that do not depend on the data but for
-** their steps.  paired.c has the model, and I.
+** The integrals of paired.c where the likelihood is no sharper in rho than ten thousand
+** questions make it, or a million with no pair, or few, in one of the cells: the same
+** posterior, on grids that do not depend on the data but for their steps.  paired.c has the
+** model, and I.
 **
 ** A line of constant delta is walked by EV_LANES positions at a time, one a lane.
 **
@@ -12,7 +13,8 @@
 **              there.
 **   rates      dI/dx at nodes whose step is ln 2 / 8: e^2x doubles every four nodes, so that
 **              1 - exp(-s2 e^2x) is had from that four nodes before as u(2 - u), and
-**              likewise 1 - exp(-d2 e^-2x), downward.  No exponential is taken.
+**              likewise 1 - exp(-d2 e^-2x), downward.  No exponential is taken.  Where the
+**              likelihood is too sharp for that step, it is a half or a quarter of it.
 **   I          at a node, or half way between two, is the sum of the rates up to there and
 **              a correction by odd differences of them, as Gregory's.
 **   rho        the trapezoid rule at every so manyth half node.  The likelihood is a product
@@ -44,9 +46,14 @@ static const double FEW_LEAST_I = 1e-11;
 ** 1e-10. */
 static const double FEW_DROP = 5e-9, FEW_FIT_DROP = 1e-11;
 
-/* The cubic of the score, and how soon steps lengthen away from s = 0: any bend from 1 to 3
-** takes about as many positions. */
-static const double FEW_SCORE = 1.5976, FEW_CUBIC = 0.07056, FEW_BEND = 1.4;
+/* The cubic of the score. */
+static const double FEW_SCORE = 1.5976, FEW_CUBIC = 0.07056;
+
+/* How soon steps lengthen away from s = 0, c: any bend from 1 to 3 takes about as many
+** positions where a line is as wide as that.  Where it is narrow and about the middle, as with
+** no pair that both or neither had right, it falls off there as exp(-|t|), and takes 3 times as
+** many with the longest bend as with one of some standard deviations. */
+static const double FEW_BEND = 1.4, FEW_BEND_SDS = 4;
 
 /* The longest step in s, and that of the first line that the step is fitted to, in standard
 ** deviations as guessed. */
@@ -145,11 +152,11 @@ EV_INLINE void few_deviate(const ev_lanes *p, const ev_lanes *q, ev_lanes *out) 
   ev_choose(&in_tail, &tail, out, out);
 }
 
-/* The pairs at the scores s on the line of |delta| = d. */
-EV_INLINE void few_pairs_at(const ev_lanes *s, double d, double length, few_pairs *p) {
-  ev_lanes up = *s / FEW_BEND, lesser, greater;
+/* The pairs at the scores s on the line of |delta| = d, the steps lengthening by a bend. */
+EV_INLINE void few_pairs_at(const ev_lanes *s, double bend, double d, double length, few_pairs *p) {
+  ev_lanes up = *s / bend, lesser, greater;
   ev_exp(&up, 1);
-  ev_lanes t = (up - 1 / up) * (FEW_BEND / 2), by_s = (up + 1 / up) / 2, t2 = t * t;
+  ev_lanes t = (up - 1 / up) * (bend / 2), by_s = (up + 1 / up) / 2, t2 = t * t;
   ev_lanes e = -t * (FEW_SCORE + FEW_CUBIC * t2);
   ev_exp(&e, 1);
   ev_lanes share = 1 / (1 + e), rest = e * share;
@@ -168,12 +175,12 @@ EV_INLINE void few_pairs_at(const ev_lanes *s, double d, double length, few_pair
 */
 
 /* Makes 1 - e^-a of a, by its series, once a is halved until it is small. */
-EV_INLINE void few_complements(ev_lanes a[FEW_OCTAVE]) {
-  double most = few_larger(most_of_lanes(&a[0]), most_of_lanes(&a[FEW_OCTAVE - 1])), half = 1;
+EV_INLINE void few_complements(ev_lanes *a, int octave) {
+  double most = few_larger(most_of_lanes(&a[0]), most_of_lanes(&a[octave - 1])), half = 1;
   int halvings = 0;
   for (; most * half > 0.25; halvings++) half /= 2;
 #pragma GCC unroll 4
-  for (int i = 0; i < FEW_OCTAVE; i++) {
+  for (int i = 0; i < octave; i++) {
     ev_lanes x = a[i] * half, series = 1 - x * (1.0 / 10);
 #pragma GCC unroll 8
     for (int k = 9; k > 1; k--) series = 1 - x * (1.0 / k) * series;
@@ -181,33 +188,42 @@ EV_INLINE void few_complements(ev_lanes a[FEW_OCTAVE]) {
   }
   for (; halvings > 0; halvings--)
 #pragma GCC unroll 4
-    for (int i = 0; i < FEW_OCTAVE; i++) a[i] *= 2 - a[i];
+    for (int i = 0; i < octave; i++) a[i] *= 2 - a[i];
 }
 
-/* The rates at the nodes from one up to another, whole octaves of them. */
-EV_INLINE void few_rates_between(const ev_paired_few *f, const few_pairs *p, int from, int to,
-                                 few_rates *r) {
-  ev_lanes u[FEW_OCTAVE], v[FEW_OCTAVE], sum = {0};
-  for (int i = 0; i < FEW_OCTAVE; i++) {
+/* The rates at the nodes from one up to another, whole octaves of so many of them. */
+EV_INLINE void few_rates_by_octaves(const ev_paired_few *f, const few_pairs *p, int from, int to,
+                                    int octave, few_rates *r) {
+  ev_lanes u[FEW_MOST_OCTAVE], v[FEW_MOST_OCTAVE], sum = {0};
+  for (int i = 0; i < octave; i++) {
     u[i] = p->s2 * f->square[from + i];
-    v[i] = p->d2 / f->square[to - FEW_OCTAVE + i];
+    v[i] = p->d2 / f->square[to - octave + i];
   }
-  few_complements(u);
-  few_complements(v);
-  for (int k = to - FEW_OCTAVE; k >= from; k -= FEW_OCTAVE)
+  few_complements(u, octave);
+  few_complements(v, octave);
+  for (int k = to - octave; k >= from; k -= octave)
 #pragma GCC unroll 4
-    for (int i = 0; i < FEW_OCTAVE; i++) {
+    for (int i = 0; i < octave; i++) {
       r->rate[k + i] = (1 - v[i]) * f->factor[k + i];
       v[i] *= 2 - v[i];
     }
-  for (int k = from; k < to; k += FEW_OCTAVE)
+  for (int k = from; k < to; k += octave)
 #pragma GCC unroll 4
-    for (int i = 0; i < FEW_OCTAVE; i++) {
+    for (int i = 0; i < octave; i++) {
       r->rate[k + i] *= 1 - u[i];
       sum += r->rate[k + i];
       r->sum[k + i] = sum;
       u[i] *= 2 - u[i];
     }
+}
+
+/* Compiled once for the octave that is nearly always the one, which then needs no memory. */
+EV_INLINE void few_rates_between(const ev_paired_few *f, const few_pairs *p, int from, int to,
+                                 few_rates *r) {
+  if (f->octave == FEW_OCTAVE)
+    few_rates_by_octaves(f, p, from, to, FEW_OCTAVE, r);
+  else
+    few_rates_by_octaves(f, p, from, to, f->octave, r);
 }
 
 /* What an integral up to a node, or to half way to the next, is beyond the sum up to there,
@@ -245,13 +261,12 @@ static int node_of_chunk(const ev_paired_few *f, int chunk) {
 EV_INLINE void few_rates_for(const ev_paired_few *f, const few_pairs *p, int low, int high,
                              few_rates *r) {
   int from = node_of_chunk(f, low), to = node_of_chunk(f, high + 1);
-  from = (from < FEW_BELOW ? from : FEW_BELOW) - FEW_DIFFERENCES;
-  to = (to > FEW_BELOW ? to : FEW_BELOW) + FEW_DIFFERENCES + 2;
-  from -= from % FEW_OCTAVE;
-  to += (FEW_OCTAVE - to % FEW_OCTAVE) % FEW_OCTAVE;
+  from = (from < f->zero ? from : f->zero) - FEW_DIFFERENCES;
+  to = (to > f->zero ? to : f->zero) + FEW_DIFFERENCES + 2;
+  to += (f->octave - (to - from) % f->octave) % f->octave;
   few_rates_between(f, p, from, to, r);
   ev_lanes to_zero;
-  few_integral(r, 2 * FEW_BELOW, &to_zero);
+  few_integral(r, 2 * f->zero, &to_zero);
   r->height = -p->d2 - p->s2;
   ev_exp(&r->height, 1);
   r->begin = p->low * p->high - r->height * to_zero;
@@ -307,6 +322,7 @@ EV_INLINE void terms_of_chunk(const ev_paired_few *f, const few_pairs *p, const 
 /* A line, and what was summed of it. */
 typedef struct few_line {
   double delta, length;
+  double origin;   /* blocks from s = 0 to the first that may be walked */
   double most;     /* the largest term along it so far */
   int first, last; /* blocks that were walked */
   few_place peak;
@@ -386,9 +402,9 @@ EV_WIDE static void few_block(ev_paired_few *f, few_line *l, int block) {
   few_pairs p;
   few_rates r;
   few_sum sum;
-  double s = (block - FEW_BLOCKS / 2) * EV_LANES * f->step;
+  double s = (l->origin + block) * EV_LANES * f->step;
   ev_lanes score = {s, s + f->step, s + 2 * f->step, s + 3 * f->step};
-  few_pairs_at(&score, fabs(l->delta), l->length, &p);
+  few_pairs_at(&score, f->bend, fabs(l->delta), l->length, &p);
   set_by_I(f, l, &p, &sum);
   sum.negligible = f->drop * l->most / most_of_lanes(&p.weight);
   for (;;) {
@@ -422,7 +438,7 @@ static void few_walk(ev_paired_few *f, few_line *l, int block, int by) {
     double most = most_of_lanes(&l->term[block]);
     if (most > l->most) {
       l->most = most;
-      l->peak.score = (block - FEW_BLOCKS / 2 + 0.5) * EV_LANES * f->step;
+      l->peak.score = (l->origin + block + 0.5) * EV_LANES * f->step;
       l->peak.chunk = f->at.chunk;
     }
     on = l->term[block][outer] > f->drop * l->most;
@@ -438,7 +454,8 @@ static void few_begin_near(ev_paired_few *f, double z) {
 /* ln of the density of z = atanh delta, and the terms that it is the sum of. */
 static double few_ln_on_line(ev_paired_few *f, double z, few_line *l) {
   few_begin_near(f, z);
-  int start = FEW_BLOCKS / 2 + (int)floor(f->at.score / (EV_LANES * f->step));
+  const int start = FEW_BLOCKS / 2;
+  l->origin = floor(f->at.score / (EV_LANES * f->step)) - start;
   l->delta = tanh(z);
   l->length = 2 / (1 + exp(2 * fabs(z)));
   l->most = 0;
@@ -509,6 +526,14 @@ static double few_suitable(const double ln[FEW_TURNS], double wished) {
   return 1 / (few_turns[t - 1] + (few_turns[t] - few_turns[t - 1]) * share);
 }
 
+/* The next shorter of 32 steps to a doubling: a transform is near its rounding, which would
+** sway every digit of the step. */
+static double few_settled(double step) {
+  int exponent;
+  double part = frexp(step, &exponent);
+  return ldexp(floor(part * 64) / 64, exponent);
+}
+
 /* What lines take: each is walked by steps that are shortened until one of twice them will
 ** do for it. */
 typedef struct few_fit {
@@ -537,14 +562,6 @@ static double few_fit_line(ev_paired_few *f, double z, few_fit *fit) {
   f->failed |= times < 2;
   fit->longest = fmin(fit->longest, times * fit->step);
   return below;
-}
-
-/* The next shorter of 32 steps to a doubling: a transform is near its rounding, which would
-** sway every digit of the step. */
-static double few_settled(double step) {
-  int exponent;
-  double part = frexp(step, &exponent);
-  return ldexp(floor(part * 64) / 64, exponent);
 }
 
 /* How often a line off the middle is chosen anew, where the posterior is far from normal and
@@ -604,52 +621,69 @@ static void few_set_likelihood(ev_paired_few *f, const double *c) {
   f->scale = exp(-ln / most);
 }
 
-/* The distance of two nodes. */
-static const double FEW_NODE_STEP = M_LN2 / (2 * FEW_OCTAVE);
+/* Nodes that rates are wanted at beyond a point, at the most. */
+static int few_margin(const ev_paired_few *f) {
+  return FEW_DIFFERENCES + 2 + f->octave;
+}
+
+/* The fewest nodes to an octave that leave a stride of at least half their distance; and so
+** placed that x, as guessed, and 0 are as far from the ends. */
+static void few_set_octave(ev_paired_few *f, double x, double x_step) {
+  f->octave = FEW_OCTAVE / 2;
+  do {
+    f->octave *= 2;
+    f->node_step = M_LN2 / (2 * f->octave);
+    f->stride = (int)fmin(6, floor(2 * x_step / f->node_step));
+  } while (f->stride < 1 && f->octave < FEW_MOST_OCTAVE);
+  int margin = few_margin(f);
+  f->zero = (int)fmax(margin, fmin(FEW_NODES - margin, FEW_ZERO + 0.5 - x / 2 / f->node_step));
+}
 
 static void few_set_nodes(ev_paired_few *f) {
   for (int k = 0; k < FEW_NODES; k++) {
-    double e = exp((k - FEW_BELOW) * FEW_NODE_STEP);
+    double e = exp((k - f->zero) * f->node_step);
     f->square[k] = e * e;
-    f->factor[k] = FEW_NODE_STEP * e / (M_PI * (1 + e * e));
+    f->factor[k] = f->node_step * e / (M_PI * (1 + e * e));
   }
 }
 
 /* (1+rho)^3 (1-rho) drho = e^4x / (1+e^2x)^6 dx, up to a constant. */
 static void few_set_points(ev_paired_few *f, double x) {
-  int ends = 2 * (FEW_DIFFERENCES + FEW_OCTAVE), middle = 2 * FEW_BELOW;
+  int ends = 2 * few_margin(f), middle = 2 * f->zero;
   double sum = 0;
   f->first = ends;
   f->chunks = (FEW_POINTS - 2 * ends) / (f->stride * FEW_CHUNK);
   for (int i = 0; i < f->chunks * FEW_CHUNK; i++) {
-    double e2 = exp((f->first + i * f->stride - middle) * FEW_NODE_STEP);
+    double e2 = exp((f->first + i * f->stride - middle) * f->node_step);
     f->prior[i] = e2 * e2 / gsl_pow_6(1 + e2);
     if (i % FEW_CHUNK == 0) f->below[i / FEW_CHUNK] = sum / f->prior[i];
     sum += f->prior[i];
   }
-  double chunk = (middle + 2 * x / FEW_NODE_STEP - f->first) / (f->stride * FEW_CHUNK);
+  double chunk = (middle + 2 * x / f->node_step - f->first) / (f->stride * FEW_CHUNK);
   f->at.chunk = (int)fmax(1, fmin(f->chunks - 2, chunk));
   f->at.low = f->at.chunk - 1;
   f->at.high = f->at.chunk + 1;
 }
 
-/* The score of a share. */
+/* The cubic's argument at a share. */
 static double few_score(double share) {
   double logit = log(share / (1 - share)), t = 0;
   for (int i = 0; i < 20; i++)
     t -= (t * (FEW_SCORE + FEW_CUBIC * t * t) - logit) / (FEW_SCORE + 3 * FEW_CUBIC * t * t);
-  return FEW_BEND * asinh(t / FEW_BEND);
+  return t;
 }
 
 bool ev_paired_few_set(ev_paired_few *f, const double *c, const ev_few_guess *guess) {
   double most = fmax(fmax(c[0], c[1]), fmax(c[2], c[3]));
-  f->stride = (int)fmin(6, floor(2 * guess->x_step / FEW_NODE_STEP));
+  few_set_octave(f, guess->x, guess->x_step);
   if (most >= 2 << FEW_BITS || f->stride < 1) return false;
   few_set_likelihood(f, c);
   few_set_nodes(f);
   few_set_points(f, guess->x);
-  f->at.score = few_score(guess->share);
-  f->step = fmin(FEW_LONGEST_STEP, guess->sd / cosh(f->at.score / FEW_BEND));
+  double t = few_score(guess->share);
+  f->bend = few_settled(fmin(FEW_BEND, FEW_BEND_SDS * hypot(guess->sd, t)));
+  f->at.score = f->bend * asinh(t / f->bend);
+  f->step = fmin(FEW_LONGEST_STEP, guess->sd / cosh(f->at.score / f->bend));
   f->drop = FEW_DROP;
   f->at.z = HUGE_VAL;
   f->lines = 0;

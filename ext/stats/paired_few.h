@@ -1,6 +1,6 @@
 /*
 ** The density of theta_A - theta_B of two models on the same questions, where these are
-** few: up to some thousands.  Used within ext/stats.
+** few, or few in some cell of the table.  Used within ext/stats.
 */
 #ifndef EV_PAIRED_FEW_H
 #define EV_PAIRED_FEW_H
@@ -9,15 +9,17 @@
 
 #include "lanes.h"
 
-/* Nodes in x to a doubling of e^2x, and how many there are below and above x = 0. */
-enum { FEW_OCTAVE = 4, FEW_BELOW = 176, FEW_ABOVE = 120, FEW_NODES = FEW_BELOW + FEW_ABOVE };
+/* Nodes in x to a doubling of e^2x, the fewest and the most; how many there are in all, and
+** which of them is x = 0 where that is the guess. */
+enum { FEW_OCTAVE = 4, FEW_MOST_OCTAVE = 16 };
+enum { FEW_NODES = 296, FEW_ZERO = 176 };
 
 /* Points of the sum over x that are taken at once. */
 enum { FEW_CHUNK = 4, FEW_POINTS = 2 * FEW_NODES };
 
-/* Multiplications that make the likelihood of the cells: 12 squarings, and up to 4 before
+/* Multiplications that make the likelihood of the cells: 20 squarings, and up to 4 before
 ** each and after the last. */
-enum { FEW_BITS = 12, FEW_FACTORS = 5 * FEW_BITS + 5 };
+enum { FEW_BITS = 20, FEW_FACTORS = 5 * FEW_BITS + 5 };
 
 /* Blocks of EV_LANES positions along a line. */
 enum { FEW_BLOCKS = 300 };
@@ -36,11 +38,15 @@ typedef struct ev_paired_few {
   int factors[2][FEW_FACTORS]; /* and where A is; the factors of the likelihood, */
   int scaled[2];               /* the cell of the largest count, */
   double scale, ln_scale;      /* which is scaled, so that the likelihood peaks near 1 */
+  int octave;                  /* nodes to a doubling of e^2x, */
+  double node_step;            /* and their distance in x; */
+  int zero;                    /* that of x = 0 */
   double square[FEW_NODES];    /* e^2x */
   double factor[FEW_NODES];    /* what of dI/dx does not depend on the thetas, times the step */
   int stride, first, chunks;   /* of the sum over x, in halves of a node's step */
   double prior[FEW_POINTS];
   double below[FEW_POINTS / FEW_CHUNK]; /* the prior below a chunk, relative to its first point */
+  double bend;                          /* of the positions */
   double step;                          /* from one position to the next */
   double drop; /* of a line, what is left out relative to the largest term */
   few_place at;
