@@ -382,13 +382,24 @@ static void weigh_panels(ev_marginal *m) {
   }
 }
 
+/* Exactly symmetric, so that the points of a panel are. */
+static void set_cosines(double cosine[2 * EV_DEGREE]) {
+  cosine[0] = 1;
+  cosine[EV_DEGREE] = -1;
+  cosine[EV_DEGREE / 2] = cosine[EV_DEGREE * 3 / 2] = 0;
+  for (int i = 1; i < EV_DEGREE / 2; i++) {
+    cosine[i] = cosine[2 * EV_DEGREE - i] = cos(M_PI * i / EV_DEGREE);
+    cosine[EV_DEGREE - i] = cosine[EV_DEGREE + i] = -cosine[i];
+  }
+}
+
 ev_status ev_marginal_find(ev_marginal *m, const ev_search *search) {
   assert(search->width > 0 && search->ln_drop > 0 && search->tolerance > 0);
   assert(search->tail > 0 && search->budget > 0);
   m->count = m->evaluated = 0;
   m->gave_up = false;
   m->ln_peak = -HUGE_VAL;
-  for (int i = 0; i < 2 * EV_DEGREE; i++) m->cosine[i] = cos(M_PI * i / EV_DEGREE);
+  set_cosines(m->cosine);
   cover_all(m, search);
   qsort(m->panels, (size_t)m->count, sizeof *m->panels, panels_by_position);
   weigh_panels(m);

@@ -445,9 +445,12 @@ static void few_walk(ev_paired_few *f, few_line *l, int block, int by) {
   }
 }
 
+static int kept_places(const ev_paired_few *f) {
+  return f->lines < FEW_PLACES ? f->lines : FEW_PLACES;
+}
+
 static void few_begin_near(ev_paired_few *f, double z) {
-  int kept = f->lines < FEW_PLACES ? f->lines : FEW_PLACES;
-  for (int i = 0; i < kept; i++)
+  for (int i = 0; i < kept_places(f); i++)
     if (fabs(f->walked[i].z - z) < fabs(f->at.z - z)) f->at = f->walked[i];
 }
 
@@ -467,15 +470,21 @@ static double few_ln_on_line(ev_paired_few *f, double z, few_line *l) {
   f->at.chunk = l->peak.chunk;
   few_walk(f, l, start - 1, -1);
   if (f->failed) return NAN;
-  f->at = f->walked[f->lines++ % FEW_PLACES] = l->peak;
   ev_lanes sum = {0};
   for (int b = l->first; b <= l->last; b++) sum += l->term[b];
   double by_z = l->length * (1 + fabs(l->delta));
-  return log(ev_sum(&sum) * f->step * l->length * by_z) + f->ln_scale;
+  l->peak.ln = log(ev_sum(&sum) * f->step * l->length * by_z) + f->ln_scale;
+  f->at = f->walked[f->lines++ % FEW_PLACES] = l->peak;
+  return l->peak.ln;
 }
 
+/* Where both models have as many wins, a line is that on the other side of 0. */
 double ev_paired_few_ln(double z, void *few) {
+  const ev_paired_few *f = few;
   few_line l;
+  if (f->symmetric)
+    for (int i = 0; i < kept_places(f); i++)
+      if (f->walked[i].z == -z) return f->walked[i].ln;
   return few_ln_on_line(few, z, &l);
 }
 
@@ -572,7 +581,7 @@ bool ev_paired_few_fit(ev_paired_few *f, double z, double off, double ln_tail) {
   few_fit fit = {ln_tail, -HUGE_VAL, FEW_FIRST_STEP * f->step, FEW_LONGEST_STEP};
   f->drop = FEW_FIT_DROP;
   few_fit_line(f, z, &fit);
-  for (int side = -1; side <= 1; side += 2) {
+  for (int side = -1; side <= (f->symmetric ? -1 : 1); side += 2) {
     double share = 1;
     for (int i = 0; i < FEW_OFFS && !f->failed; i++) {
       double by = few_fit_line(f, z + side * share * off, &fit) / -ln_tail;
@@ -582,6 +591,7 @@ bool ev_paired_few_fit(ev_paired_few *f, double z, double off, double ln_tail) {
   }
   f->step = few_settled(fit.longest);
   f->drop = FEW_DROP;
+  f->lines = 0;
   return !f->failed;
 }
 
@@ -687,6 +697,7 @@ bool ev_paired_few_set(ev_paired_few *f, const double *c, const ev_few_guess *gu
   f->drop = FEW_DROP;
   f->at.z = HUGE_VAL;
   f->lines = 0;
+  f->symmetric = c[1] == c[2];
   f->failed = false;
   return true;
 }

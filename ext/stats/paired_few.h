@@ -27,7 +27,7 @@ enum { FEW_BLOCKS = 300 };
 /* Where a line is walked: it begins where the nearest of the last ones was. */
 enum { FEW_PLACES = 64 };
 typedef struct few_place {
-  double z;
+  double z, ln;
   double score;  /* of the position at which it peaked, */
   int chunk;     /* and the points in x at which that did */
   int low, high; /* all such points that it took */
@@ -48,7 +48,8 @@ typedef struct ev_paired_few {
   double below[FEW_POINTS / FEW_CHUNK]; /* the prior below a chunk, relative to its first point */
   double bend;                          /* of the positions */
   double step;                          /* from one position to the next */
-  double drop; /* of a line, what is left out relative to the largest term */
+  double drop;    /* of a line, what is left out relative to the largest term */
+  bool symmetric; /* about z = 0 */
   few_place at;
   int lines; /* that were walked, the last FEW_PLACES of which were here */
   few_place walked[FEW_PLACES];
