@@ -43,7 +43,7 @@
 ** The counts are the problem; the grid in x is laid once for them; the cursor is where
 ** the walk along the lines stands, and each line begins where the last one peaked.
 **
-** That is for many questions.  Where there are at most some thousands, which is nearly
+** That is for many questions.  Where the likelihood is not that sharp in rho, which is nearly
 ** always, the three inner loops are those of paired_few.c, several times as fast.
 */
 #include "paired.h"
