@@ -17,10 +17,10 @@
 #include "lanes.h"
 
 enum {
-  EV_RISING_HEAD = 16,  /* factors counted one by one; Stirling's series from here on */
+  EV_RISING_HEAD = 64,  /* factors multiplied one by one; Stirling's series from here on */
   EV_RISING_BINS = 17,  /* of ln k, two long: from there to 2^53 */
   EV_RISING_NODES = 20, /* Chebyshev points of a bin */
-  EV_RISING_CELLS = 53, /* of ln(1+x), and the one beyond */
+  EV_RISING_CELLS = 24, /* of ln(1+x), and the one beyond */
   EV_RISING_TERMS = 16  /* Chebyshev coefficients of a cell */
 };
 
@@ -38,7 +38,7 @@ typedef struct ev_rising {
   double clusters;             /* those with k >= 1, whose first factor is left out */
   double answers;              /* the sum of k */
   double factors;              /* the sum of k-1 over those: L grows as so many ln x */
-  double head[EV_RISING_HEAD]; /* [i]: the clusters with k > i */
+  double ends[EV_RISING_HEAD]; /* [i]: the clusters with k = i+1, and at the last those beyond */
   int head_size;               /* its last entry that is not 0, and 1 */
   int tail_size;
   double tail_times, tail_constant;                      /* sums over the tail */
@@ -58,28 +58,35 @@ double ev_rising_at(ev_rising *r, double x);
 /* Fills a cell of the table. */
 void ev_rising_fill(ev_rising *r, int cell);
 
-/* From one cell to the next, and half of one. */
-#define EV_RISING_STEP 0.75
+/* How long a cell is, and half of it. */
+#define EV_RISING_CELL 1.75
 #define EV_RISING_HALF 0.875
 
-/* Adds L(x) to each lane of *sum; the lanes of x >= 0 rise or fall.  A cell begins at
-** every 3/4 of v = ln(1+x) and is 1 3/4 long, so that one will do for all four unless they
-** are far apart: L's singularities are pi away, and 16 terms leave out 7.3^-16 of what its
-** logarithms weigh.  Beyond the last one L less its logarithms is a series in 1/(1+x). */
+/* The cell that ln(1+x) is in, which is filled now if it was not. */
+EV_INLINE int ev_rising_cell(ev_rising *r, double v) {
+  int cell = v < EV_RISING_CELL * r->cells ? (int)(v / EV_RISING_CELL) : r->cells;
+  if (!r->filled[cell]) ev_rising_fill(r, cell);
+  return cell;
+}
+
+/* Adds L(x) to each lane of *sum, whose ln(1+x) may be of different cells. */
+void ev_rising_add_apart(ev_rising *r, const ev_lanes *x, ev_lanes *sum);
+
+/* Adds L(x) to each lane of *sum; the lanes of x >= 0 rise or fall, and so are of one cell
+** if the first and the last are.  L's singularities are pi away from ln(1+x), and 16 terms
+** leave out 7.3^-16 of what its logarithms weigh.  Beyond the last cell L less its
+** logarithms is a series in 1/(1+x). */
 EV_INLINE void ev_rising_add(ev_rising *r, const ev_lanes *x, ev_lanes *sum) {
   if (r->factors == 0) return;
   ev_lanes v = 1 + *x, u, b0 = {0}, b1 = {0};
   ev_log(&v, 1);
-  double least = v[0] < v[3] ? v[0] : v[3], most = v[0] < v[3] ? v[3] : v[0];
-  int cell = least < EV_RISING_STEP * r->cells ? (int)(least / EV_RISING_STEP) : r->cells;
-  double middle = EV_RISING_STEP * cell + EV_RISING_HALF;
-  if (cell < r->cells && most > middle + EV_RISING_HALF) {
-    for (int i = 0; i < EV_LANES; i++) (*sum)[i] += ev_rising_at(r, (*x)[i]);
+  int cell = ev_rising_cell(r, v[0]);
+  if (cell != ev_rising_cell(r, v[EV_LANES - 1])) {
+    ev_rising_add_apart(r, x, sum);
     return;
   }
-  if (!r->filled[cell]) ev_rising_fill(r, cell);
   if (cell < r->cells) {
-    u = (v - middle) * (1 / EV_RISING_HALF);
+    u = (v - EV_RISING_CELL * cell) * (1 / EV_RISING_HALF) - 1;
   } else {
     u = 2 * r->last_cell / (1 + *x) - 1;
     *sum += r->factors * v;
