@@ -24,6 +24,8 @@ enum { EV_LANES = 4 };
 typedef double ev_lanes __attribute__((vector_size(EV_LANES * sizeof(double))));
 /* In memory that malloc() gives, which need not be aligned for them. */
 typedef ev_lanes ev_lanes_kept __attribute__((aligned(sizeof(double))));
+/* Four numbers of an array, from any of them on. */
+typedef ev_lanes ev_lanes_of __attribute__((aligned(sizeof(double)), may_alias));
 typedef uint64_t ev_bits __attribute__((vector_size(EV_LANES * sizeof(double))));
 
 /* A function so marked is compiled for both, and the better that the processor
