@@ -353,6 +353,20 @@ CASES = [
     # theta and d tied: the posterior is a ridge, long beside the width of either alone
     ("1/2x394 12888/12913x568", (0.95,)),
     ("46/46x20 114783/121652 585505/815413x9 1034962/1034964x243", (0.95, 0.999999)),
+    # one tail steep and the other exponential
+    (" ".join(f"{n}/{n}" for n in range(1, 51)), (0.95, 0.999)),
+    (" ".join(f"0/{n}" for n in range(1, 51)), (0.95,)),
+    ("20/20x50", (0.95, 0.99)),
+    ("19/20 20/20x49", (0.95,)),
+    # clusters that may be alike, which under 'icc' is a peak or a bend as narrow as a binomial's
+    ("80211/171535", (0.95,)),
+    ("919216/935601", (0.5, 0.95)),
+    ("5000/10000x4", (0.95,)),
+    ("6977/7146 6989/7146 6999/7146 7002/7146", (0.95,)),
+    ("0/100x11 1/100x3 2/100", (0.95,)),
+    ("999/1000x3 1000/1000x2", (0.95,)),
+    ("702074/702097x2", (0.95,)),
+    (drawn(20, [(1000, 1)] * 50, 0.96, None), (0.95, 0.99)),
 ]
 
 
