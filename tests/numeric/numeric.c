@@ -330,6 +330,20 @@ static void lanes_keep_small_logarithms(void) {
   check(worst <= 2e-15, "ln(1 + w) - w", worst, 2e-15);
 }
 
+/* Cosines and sines of four lanes likewise: of every quarter turn, either way, and of many. */
+static void turns_agree_with_libm(void) {
+  double worst = 0;
+  for (int i = 0; i <= 400000; i++) {
+    double x = i % 2 ? (i - 200000) * 5.0 : (i - 200000) / 20000.0;
+    ev_lanes angle = {x, 0, -x, x / 7}, cosine, sine;
+    ev_turn(&angle, &cosine, &sine);
+    for (int j = 0; j < EV_LANES; j++)
+      worst = fmax(worst, fmax(fabs(cosine[j] - cos(angle[j])), fabs(sine[j] - sin(angle[j]))));
+    if (cosine[1] != 1 || sine[1] != 0) check(false, "no turn", cosine[1], sine[1]);
+  }
+  check(worst < 3e-16, "cosines and sines in lanes", worst, 0);
+}
+
 int main(void) {
   gsl_set_error_handler_off();
   quantiles_are_inside_and_rise();
@@ -346,5 +360,6 @@ int main(void) {
   coverages();
   lanes_agree_with_libm();
   lanes_keep_small_logarithms();
+  turns_agree_with_libm();
   return check_summary();
 }
