@@ -1,7 +1,6 @@
 /*
-** What the contrasts of two models on different questions share: P(theta_A > theta_B),
-** the difference and the odds ratio of independent theta ~ Beta(k+1, n-k+1).  Used within
-** ext/stats.
+** What contrasts of two models on different questions share: P(theta_A > theta_B) and the
+** difference of independent theta ~ Beta(k+1, n-k+1).  Used within ext/stats.
 */
 #ifndef EV_CONTRAST_H
 #define EV_CONTRAST_H

@@ -99,6 +99,32 @@ static void differences_of_most_questions(void) {
     }
 }
 
+/* Exchanging A and B inverts an odds ratio, and so does right for wrong: both leave every bit. */
+static void wrong_for_right_changes_nothing_of_odds(void) {
+  for (size_t i = 0; i < sizeof unpaired_counts / sizeof *unpaired_counts; i++) {
+    const double *c = unpaired_counts[i];
+    double swapped[] = {c[2], c[3], c[0], c[1]};
+    double both[] = {c[3] - c[2], c[3], c[1] - c[0], c[1]};
+    ev_options options = {.level = 0.9};
+    ev_interval x = interval(ev_odds_ratio, c, &options);
+    ev_interval y = interval(ev_odds_ratio, swapped, &options);
+    ev_interval z = interval(ev_odds_ratio, both, &options);
+    check(fabs(x.lo * y.hi - 1) < 1e-15, "exchanging A and B inverts the odds ratio", x.lo, y.hi);
+    check(fabs(x.hi * y.lo - 1) < 1e-15, "exchanging A and B inverts the odds ratio", x.hi, y.lo);
+    check(x.lo == z.lo && x.hi == z.hi, "exchanging both leaves it", x.lo, z.lo);
+  }
+}
+
+/* Bounds that are one number, of very many questions and at a very low level, do not cross. */
+static void odds_ratios_are_in_order(void) {
+  for (int i = 0; i < 1000; i++) {
+    double counts[] = {4e15 + 1e12 * i, 9e15, 3e15 + 7e11 * i, 8e15};
+    ev_options options = {.level = 1e-10};
+    ev_interval x = interval(ev_odds_ratio, counts, &options);
+    check(x.lo <= x.hi, "bounds in order", x.lo, x.hi);
+  }
+}
+
 /* P(A > B) of two beta posteriors with integer parameters is a finite sum:
 ** sum over i <= k_a of B(b.a+i, a.b+b.b) / ((a.b+i) B(1+i, a.b) B(b.a, b.b)). */
 static void prob_better_is_the_finite_sum(void) {
@@ -539,6 +565,8 @@ int main(void) {
   exchanges();
   wrong_for_right_changes_nothing_of_pairs();
   differences_of_most_questions();
+  wrong_for_right_changes_nothing_of_odds();
+  odds_ratios_are_in_order();
   prob_better_is_the_finite_sum();
   a_margin_is_the_integral_of_polynomials();
   sinc_quantiles_are_the_normals();
