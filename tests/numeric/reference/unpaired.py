@@ -315,6 +315,15 @@ SEPARATED = [
     (4 * 10**8, 10**9, 400175000, 10**9), (100, 10**8, 240, 10**8), (0, 10**9, 40, 10**9), (0, 10**6, 5, 20), (1, 10**9, 1, 2),
 ]
 
+# Odds ratios at the least and the highest levels: of all right and all wrong, whose tails fall like one power or like two
+# alike, of hardly any questions, and of as many as there may be
+FAR = [
+    (0, 1, 0, 1, 1 - 1e-15), (1, 1, 0, 1, 1 - 1e-12), (5, 5, 0, 5, 1 - 1e-12), (5, 5, 0, 5, 0.5), (2, 3, 1, 3, 1 - 1e-9),
+    (0, 10, 0, 10, 1 - 1e-15), (0, 437, 500, 1000, 1 - 1e-15), (0, 1000, 0, 1000, 1 - 1e-12), (0, 1, 500, 1000, 0.01),
+    (3, 20, 12, 20, 0.01), (3, 20, 12, 20, 1 - 1e-12), (500, 1000, 520, 1000, 1e-6), (500, 1000, 520, 1000, 1 - 1e-15),
+    (1, 1, 4005866542444054, 2**53, 0.95), (3056787941493604, 2**53, 2, 2, 1 - 1e-15), (2**53, 2**53, 2**53, 2**53, 1 - 1e-12),
+    (6 * 10**14, 10**15, 599999 * 10**9, 10**15, 1 - 1e-12), (7 * 10**12, 10**15, 3, 10**15, 0.01),
+]
 
 # Differences at levels so high that a tail is the product of two small densities, near
 # the middle, and of sizes so unequal that the larger ought not to matter.
@@ -354,4 +363,5 @@ def rows():
         jobs += [(function, args) for args in spread_levels(tables)]
         if function is diff:
             jobs += [(diff, args) for args in DEEP]
+    jobs += [(odds_ratio, args) for args in FAR]
     return jobs
