@@ -6,7 +6,6 @@
 #define EV_CONTRAST_H
 
 #include "beta.h"
-#include "marginal.h"
 #include "model.h"
 
 /* How far below its peak an inner integral goes, in logarithms: e^-36 is 2e-16. */
@@ -23,20 +22,11 @@ ev_beta ev_uniform_posterior(const double *counts);
 ev_status ev_antisymmetric(const double *counts, const ev_options *options, ev_model *model,
                            ev_interval *ci);
 
-/* The quantiles of a contrast from its density along an axis.  *ln_residual is the largest
-** density that the inner integrals left out. */
-ev_status ev_contrast_interval(ev_search *search, const ev_options *options,
-                               const double *ln_residual, ev_interval *z);
-
 double ev_beta_variance(const ev_beta *d);
 
 /* ln of the density of x.  At an end, where it is not 0 only beside a shape of 1, it is the
 ** other shape. */
 double ev_ln_share_density(const ev_beta *d, ev_point x);
-
-/* ln of x^(a - less) y^(b - less), over that at the mean: from the side that keeps its
-** digits, and nothing of a power of 0. */
-double ev_ln_powers(const ev_beta *d, ev_point x, double less);
 
 /* The derivative of ln_logit_density by the logit, and its curvature. */
 static inline double ev_logit_slope(const ev_beta *d, ev_point t) {
