@@ -13,22 +13,22 @@
 -- digits in data-value.  Of many models the first 30 are shown in pairs and by task;
 -- ranks and ties are by all pairs, which cost little without their intervals.
 BEGIN;
-.read "|sed '/^DROP VIEW/d; s/macro_ci_counts([^)]*)/NULL/; s/^CREATE VIEW questions/CREATE VIEW every_question/; s/^CREATE VIEW/CREATE TEMP VIEW/' sql/views.sql"
+.read "|sed '/^DROP VIEW/d; s/macro_ci_counts([^)]*)/NULL/; s/^CREATE VIEW/CREATE TEMP VIEW/' sql/views.sql"
 .mode list
 .headers off
 .separator "" "\n"
 
 -- What the views share is computed once: a table takes the view's place, and the views
--- over it read that.  What is dear is computed for the models that are shown, and the
--- questions one by one if some answer is graded or repeated.
+-- over it read that.  What is dear is computed for the models that are shown.
 CREATE TEMP TABLE kept_kinds AS SELECT * FROM kinds;
 DROP VIEW temp.kinds;
 CREATE TEMP VIEW kinds AS SELECT * FROM kept_kinds;
+CREATE TEMP TABLE kept_numbered AS SELECT * FROM numbered;
+DROP VIEW temp.numbered;
+CREATE TEMP VIEW numbered AS SELECT * FROM kept_numbered;
 CREATE TEMP TABLE kept_words AS SELECT * FROM words;
 DROP VIEW temp.words;
 CREATE TEMP VIEW words AS SELECT * FROM kept_words;
-CREATE TEMP TABLE questions AS
-SELECT q.* FROM (SELECT 1 FROM words WHERE (graded AND n > 0) OR again LIMIT 1) CROSS JOIN every_question AS q;
 CREATE TEMP TABLE kept_standings AS SELECT * FROM standings;
 DROP VIEW temp.standings;
 CREATE TEMP VIEW standings AS SELECT * FROM kept_standings;

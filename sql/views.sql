@@ -8,7 +8,8 @@
 --   common        one row a model, on the questions that every model answered
 --   passes        one row a model, task and k: one of k attempts right, and all k
 --
--- and what those are made of: kinds, words, questions, standings, verdicts, tallies.
+-- and what those are made of: kinds, numbered, words, shares, questions, standings,
+-- verdicts, tallies.
 --
 -- Whether a task is graded is decided in kinds, and whether a question was asked
 -- again in words; every view, the report and Datasette follow these.  A share is
@@ -24,6 +25,7 @@
 --   graded               1 if some answer to it, of any model, has a score only, or if
 --                        a range was declared
 --   score_lo, score_hi   the range of its scores: as declared, or 0 and 1
+--   number               of the task, from 1
 DROP VIEW IF EXISTS kinds;
 CREATE VIEW kinds AS
 WITH named AS (
@@ -36,14 +38,37 @@ WITH named AS (
   GROUP BY task
 )
 SELECT coalesce(task, '') AS task, max(graded) AS graded,
-       coalesce(min(score_lo), 0.0) AS score_lo, coalesce(max(score_hi), 1.0) AS score_hi
+       coalesce(min(score_lo), 0.0) AS score_lo, coalesce(max(score_hi), 1.0) AS score_hi,
+       row_number() OVER (ORDER BY coalesce(task, '')) AS number
 FROM named GROUP BY 1;
+
+-- numbered: one row a question, as results has it.
+--
+--   task, item   as there
+--   name, text   the same as texts, since one import may write 7, another '7' and a
+--                third 7.0
+--   question     its number within its task: the same for the same text
+--   word         which 40 questions that is one of
+--   id           its number among the questions of all tasks, with gaps: 40 times that of
+--                a word and a bit
+--   graded, score_lo, score_hi   of its task, from kinds
+DROP VIEW IF EXISTS numbered;
+CREATE VIEW numbered AS
+SELECT q.task, item, name, text, dense_rank() OVER within - 1 AS question, (dense_rank() OVER within - 1) / 40 AS word,
+       (number * 40 << 32) + dense_rank() OVER within - 1 AS id, graded, score_lo, score_hi
+FROM (
+  -- Questions alone, of which there are fewer than answers, and which the canonical
+  -- table's key has in order.
+  SELECT task, item, coalesce(task, '') AS name,
+         CAST(CASE WHEN item = CAST(item AS INTEGER) AND typeof(item) = 'real' THEN CAST(item AS INTEGER) ELSE item END AS TEXT) AS text
+  FROM (SELECT DISTINCT task, item FROM results)
+) AS q CROSS JOIN kinds AS k ON k.task = name
+WINDOW within AS (PARTITION BY name ORDER BY text);
 
 -- words: a model's answers to up to 40 questions of a task, a bit for each, so that
 -- two models are compared 40 questions at a time.
 --
---   word         which 40: questions are numbered within their task, as texts, since
---                one import may write 7, another '7' and a third 7.0
+--   word         which 40
 --   asked, n     rows, and answers known among them
 --   correct      right answers
 --   known_bits   bit i is set where question i has a known answer
@@ -53,19 +78,12 @@ FROM named GROUP BY 1;
 --                say nothing
 DROP VIEW IF EXISTS words;
 CREATE VIEW words AS
-WITH numbered AS (
-  -- Questions alone, of which there are fewer than answers, and which the canonical
-  -- table's key has in order.
-  SELECT task, item, coalesce(task, '') AS name,
-         dense_rank() OVER (PARTITION BY coalesce(task, '') ORDER BY CAST(CASE WHEN item = CAST(item AS INTEGER) AND typeof(item) = 'real'
-                                                                               THEN CAST(item AS INTEGER) ELSE item END AS TEXT)) - 1 AS question
-  FROM (SELECT DISTINCT task, item FROM results)
-), answered AS (
-  SELECT model, name AS task, question, correct, correct IS NOT NULL OR (score IS NOT NULL AND error IS NULL) AS known
+WITH answered AS (
+  SELECT model, name AS task, word, question, graded, correct, correct IS NOT NULL OR (score IS NOT NULL AND error IS NULL) AS known
   FROM numbered AS q JOIN (SELECT * FROM results NATURAL LEFT JOIN (SELECT NULL AS score, NULL AS error)) AS r
        ON r.task IS q.task AND r.item IS q.item
 ), summed AS (
-  SELECT model, task, question / 40 AS word, count(*) AS asked, sum(known) AS n, sum(correct) AS correct,
+  SELECT model, task, word, graded, count(*) AS asked, sum(known) AS n, sum(correct) AS correct,
          sum(known << question % 40) AS known_bits,
          sum(coalesce(correct, 0) << question % 40) AS right_bits
   FROM answered GROUP BY task, word, model
@@ -80,7 +98,23 @@ WITH numbered AS (
 )
 SELECT model, task, word, asked, n, correct, known_bits, right_bits, graded,
        n > ((four + (four >> 4)) & 0x0f0f0f0f0f) % 255 AS again
-FROM fours JOIN kinds USING (task);
+FROM fours;
+
+-- shares: one row an answer.
+--
+--   share     its part of the task's range, or whether it is right; NULL if not known
+--   text      1 if it is a score that is no number
+--   invalid   what is neither right nor wrong in a task that is not graded
+DROP VIEW IF EXISTS shares;
+CREATE VIEW shares AS
+SELECT model, name AS task, q.text AS item, id, word, graded,
+       CASE WHEN NOT graded THEN correct + 0
+            WHEN correct IS NOT NULL OR error IS NULL
+            THEN coalesce((score - q.score_lo) / (q.score_hi - q.score_lo), correct + 0) END AS share,
+       graded AND typeof(score) = 'text' AS text,
+       CASE WHEN NOT graded AND correct <> 0 AND correct <> 1 AND correct NOT IN ('0', '1') THEN correct END AS invalid
+FROM numbered AS q JOIN (SELECT * FROM results NATURAL LEFT JOIN (SELECT NULL AS score, NULL AS error)) AS r
+     ON r.task IS q.task AND r.item IS q.item;
 
 -- questions: one row a model and question.
 --
@@ -91,125 +125,183 @@ FROM fours JOIN kinds USING (task);
 --   outside       1 if a score is outside its task's range, or is no number
 DROP VIEW IF EXISTS questions;
 CREATE VIEW questions AS
-WITH scaled AS (
-  SELECT model, k.task, graded,
-         CAST(CASE WHEN item = CAST(item AS INTEGER) AND typeof(item) = 'real' THEN CAST(item AS INTEGER) ELSE item END AS TEXT) AS item,
-         CASE WHEN NOT graded THEN correct + 0
-              WHEN correct IS NOT NULL OR error IS NULL
-              THEN coalesce((score - k.score_lo) / (k.score_hi - k.score_lo), correct + 0) END AS share,
-         graded AND typeof(score) = 'text' AS text,
-         CASE WHEN NOT graded AND correct NOT IN (0, 1, '0', '1') THEN correct END AS invalid
-  FROM (SELECT * FROM results NATURAL LEFT JOIN (SELECT NULL AS score, NULL AS error)) AS r
-  JOIN kinds AS k ON k.task = coalesce(r.task, '')
+WITH shared AS (
+  -- LIMIT keeps SQLite from working out a subquery's column again wherever it is used.
+  SELECT * FROM shares LIMIT -1
 ), whole AS (
-  SELECT *, CASE WHEN share BETWEEN 0 AND 1 THEN CAST(share * 0x80000000 AS INTEGER) END AS units FROM scaled
+  SELECT *, CASE WHEN share BETWEEN 0 AND 1 THEN CAST(share * 0x80000000 AS INTEGER) END AS units FROM shared
 ), parted AS (
   SELECT *, CAST((share * 0x80000000 - units) * 0x80000000 AS INTEGER) AS rest FROM whole
 )
 SELECT model, task, item, graded, count(share) AS n,
        CASE WHEN count(share) = 1 THEN 1.0 * max(share) ELSE sum(units) / 2147483648.0 + sum(rest) / 4611686018427387904.0 END AS total,
        sum(units) AS units, sum(rest) AS rest,
-       coalesce(max(share NOT BETWEEN 0 AND 1 OR text), 0) AS outside
-FROM parted GROUP BY task, item, model
-HAVING bayes_ci(invalid) IS NULL; -- or bayes_ci's error
+       coalesce(min(share) < 0 OR max(share) > 1 OR max(text), 0) AS outside
+FROM parted GROUP BY id, model
+HAVING bayes_ci(invalid) FILTER (WHERE invalid IS NOT NULL) IS NULL; -- or bayes_ci's error
 
--- standings: three kinds of rows in one view, so that words is read once for all:
--- every pair of models (row is 'pair'), every model and task ('task'), and, if all
+-- standings: four kinds of rows in one view, so that the answers are read once for
+-- all: every pair of models (row is 'pair'), every model and task ('task'); if all
 -- answers are right or wrong and asked once, every model on the questions that all
--- answered ('common').  verdicts, tallies and common show them apart.
+-- answered ('common'), and if not, every model and question ('question').  verdicts,
+-- tallies, by_task, leaderboard, common and passes show them apart.
+--
+-- A word of 40 questions is taken as bits if no answer in it is graded or repeated, of
+-- any model, and its questions one by one if not.
 DROP VIEW IF EXISTS standings;
 CREATE VIEW standings AS
 WITH RECURSIVE worded AS MATERIALIZED (
-  SELECT *, max((graded AND n > 0) OR again) OVER (PARTITION BY model) AS by_row FROM words
+  -- m is a number in the place of the model's name, which SQLite compares and sorts
+  -- faster; 0 for no name, which is compared with no other.
+  SELECT *, max((graded AND n > 0) OR again) OVER (PARTITION BY task, word) AS by_row,
+         CASE WHEN model IS NULL THEN 0 ELSE dense_rank() OVER (ORDER BY model) END AS m
+  FROM words
 ), everyone(task, word, bits, rest) AS (
   -- What all models answered, from a list of their bits, one of which is taken at a time.
-  SELECT task, word, 0xffffffffff, group_concat(known_bits, ',') || ',' FROM worded WHERE n > 0
-  GROUP BY task, word HAVING count(*) = (SELECT count(*) FROM (SELECT DISTINCT model FROM worded WHERE n > 0))
+  SELECT task, word, 0xffffffffff, group_concat(known_bits, ',') || ',' FROM worded WHERE n > 0 AND NOT by_row
+  GROUP BY task, word HAVING count(*) = (SELECT count(DISTINCT m) FROM worded WHERE n > 0)
   UNION ALL
   SELECT task, word, bits & CAST(rest AS INTEGER), substr(rest, instr(rest, ',') + 1) FROM everyone WHERE rest <> ''
+), met AS MATERIALIZED (
+  SELECT task, word, bits FROM everyone WHERE rest = ''
+), answered AS NOT MATERIALIZED (
+  SELECT m, w.model, w.task, w.graded, w.again, id, share, share NOT BETWEEN 0 AND 1 OR text AS outside
+  FROM worded AS w CROSS JOIN shares AS s ON s.task = w.task AND s.word = w.word AND s.model IS w.model
+  WHERE n > 0 AND by_row AND share IS NOT NULL
+), whole AS NOT MATERIALIZED (
+  -- LIMIT keeps SQLite from working out a subquery's column again wherever it is used.
+  SELECT *, CASE WHEN share BETWEEN 0 AND 1 THEN CAST(share * 0x80000000 AS INTEGER) END AS units FROM (SELECT * FROM answered LIMIT -1)
+), parted AS NOT MATERIALIZED (
+  SELECT *, CAST((share * 0x80000000 - units) * 0x80000000 AS INTEGER) AS rest FROM whole
+), summed AS NOT MATERIALIZED (
+  SELECT m, model, task, graded, id, 1 AS n, 1.0 * share AS total, units, rest, outside FROM parted WHERE NOT again
+  UNION ALL
+  SELECT m, model, task, graded, id, count(*),
+         CASE WHEN count(*) = 1 THEN 1.0 * max(share) ELSE sum(units) / 2147483648.0 + sum(rest) / 4611686018427387904.0 END,
+         sum(units), sum(rest), max(outside)
+  FROM parted WHERE again GROUP BY id, m
+), meant AS NOT MATERIALIZED (
+  SELECT *, graded OR n > 1 AS scored, CASE WHEN NOT outside THEN total / n END AS mean FROM (SELECT * FROM summed LIMIT -1)
+), asked AS MATERIALIZED (
+  -- The questions one by one.  units and rest are of total, the others of the mean.
+  SELECT *, coalesce(CAST((mean * 0x80000000 - mean_units) * 0x80000000 AS INTEGER), 0) AS mean_rest
+  FROM (SELECT *, CAST(mean * 0x80000000 AS INTEGER) AS mean_units FROM meant)
+), bits AS MATERIALIZED (
+  -- And as bits: words, and in the others the questions that are right or wrong and asked once.
+  SELECT m, task, word, known_bits, right_bits FROM worded WHERE n > 0 AND NOT by_row
+  UNION ALL
+  SELECT m, task, id / 40, sum(1 << id % 40), sum((total = 1) << id % 40) FROM asked WHERE NOT scored GROUP BY m, id / 40
 ), counted AS MATERIALIZED (
-  -- Pairs of models whose answers are all of them bits; and, as a pair without a second,
-  -- what every model answered.  LIMIT keeps SQLite from working out a subquery's column
-  -- again wherever it is used.
-  SELECT model_a, model_b, 0 AS outside, 1 AS once, NULL AS mean_a, NULL AS mean_b, NULL AS ci, NULL AS prob,
-         sum(((n + (n >> 3)) & 0x071c71c71c7) % 63) AS n, sum(((both + (both >> 3)) & 0x071c71c71c7) % 63) AS both,
+  -- Pairs of models on the questions that are bits; and, as a pair without a second, what
+  -- every model answered of these.
+  SELECT pair, sum(((n + (n >> 3)) & 0x071c71c71c7) % 63) AS n, sum(((both + (both >> 3)) & 0x071c71c71c7) % 63) AS both,
          sum(((right_a + (right_a >> 3)) & 0x071c71c71c7) % 63) AS right_a,
          sum(((right_b + (right_b >> 3)) & 0x071c71c71c7) % 63) AS right_b
   FROM (
-    SELECT model_a, model_b,
+    SELECT pair,
            n - ((n >> 1) & 0x1b6db6db6db) - ((n >> 2) & 0x09249249249) AS n,
            both - ((both >> 1) & 0x1b6db6db6db) - ((both >> 2) & 0x09249249249) AS both,
            right_a - ((right_a >> 1) & 0x1b6db6db6db) - ((right_a >> 2) & 0x09249249249) AS right_a,
            right_b - ((right_b >> 1) & 0x1b6db6db6db) - ((right_b >> 2) & 0x09249249249) AS right_b
     FROM (
-      SELECT a.model AS model_a, b.model AS model_b,
-             a.known_bits & b.known_bits AS n, a.right_bits & b.right_bits AS both,
+      SELECT a.m << 32 | b.m AS pair, a.known_bits & b.known_bits AS n, a.right_bits & b.right_bits AS both,
              a.right_bits & b.known_bits AS right_a, a.known_bits & b.right_bits AS right_b
-      FROM worded AS a JOIN worded AS b USING (task, word)
-      WHERE a.model < b.model AND a.n > 0 AND b.n > 0 AND NOT a.by_row AND NOT b.by_row
+      FROM bits AS a JOIN bits AS b USING (task, word)
+      WHERE a.m < b.m AND a.m > 0
       UNION ALL
-      SELECT model, NULL, bits, 0, bits & right_bits, 0 FROM everyone JOIN worded USING (task, word) WHERE rest = '' AND worded.n > 0
+      SELECT m << 32, bits, 0, bits & right_bits, 0 FROM met JOIN worded USING (task, word) WHERE worded.n > 0
       LIMIT -1
     )
     LIMIT -1
   )
-  GROUP BY model_a, model_b HAVING n > 0
-), asked AS MATERIALIZED (
-  -- The questions one by one, if some model's are not bits; units and rest are of the mean.
-  SELECT *, CAST((mean * 0x80000000 - units) * 0x80000000 AS INTEGER) AS rest
-  FROM (SELECT model, task, item, total / n AS mean, graded OR n > 1 AS scored, outside,
-               CASE WHEN NOT outside THEN CAST(total / n * 0x80000000 AS INTEGER) END AS units,
-               model IN (SELECT model FROM worded WHERE by_row) AS by_row
-        FROM (SELECT 1 FROM worded WHERE by_row LIMIT 1) CROSS JOIN questions WHERE n > 0)
+  GROUP BY pair HAVING n > 0
 ), scored AS (
-  SELECT a.model AS model_a, b.model AS model_b,
-         max(a.outside OR b.outside) AS outside, NOT max(a.scored OR b.scored) AS once,
-         (sum(a.units) / 2147483648.0 + sum(a.rest) / 4611686018427387904.0) / count(*) AS mean_a,
-         (sum(b.units) / 2147483648.0 + sum(b.rest) / 4611686018427387904.0) / count(*) AS mean_b,
-         paired_mean_diff_ci(a.mean, b.mean) FILTER (WHERE NOT a.outside AND NOT b.outside) AS ci,
-         paired_mean_prob_better(a.mean, b.mean) FILTER (WHERE NOT a.outside AND NOT b.outside) AS prob,
-         count(*) AS n, sum(a.mean = 1 AND b.mean = 1) AS both, sum(a.mean = 1) AS right_a, sum(b.mean = 1) AS right_b
-  FROM asked AS a JOIN asked AS b USING (task, item)
-  WHERE a.model < b.model AND (a.by_row OR b.by_row)
-  GROUP BY a.model, b.model
+  -- Pairs with some question that is graded or was asked again: each such question's
+  -- difference, and those of the bits, whose rest is NULL, by how often they came.
+  SELECT pair, sum(times) AS n, count(*) > count(diff) AS outside,
+         (sum(units_a) / 2147483648.0 + sum(rest_a) / 4611686018427387904.0) / sum(times) AS mean_a,
+         (sum(units_b) / 2147483648.0 + sum(rest_b) / 4611686018427387904.0) / sum(times) AS mean_b,
+         paired_mean_diff_ci_counts(diff, times) AS ci, paired_mean_prob_better_counts(diff, times) AS prob
+  FROM (
+    SELECT a.m << 32 | b.m AS pair, a.mean - b.mean AS diff, 1 AS times,
+           a.mean_units AS units_a, a.mean_rest AS rest_a, b.mean_units AS units_b, b.mean_rest AS rest_b
+    FROM asked AS a JOIN asked AS b USING (id)
+    WHERE a.m < b.m AND a.m > 0 AND (a.scored OR b.scored)
+    UNION ALL
+    SELECT pair, d, CASE d WHEN 1 THEN right_a - both WHEN -1 THEN right_b - both ELSE n - right_a - right_b + 2 * both END,
+           CASE d WHEN 1 THEN right_a - both WHEN -1 THEN 0 ELSE both END << 31, NULL,
+           CASE d WHEN 1 THEN 0 WHEN -1 THEN right_b - both ELSE both END << 31, NULL
+    FROM counted CROSS JOIN (SELECT -1 AS d UNION ALL SELECT 0 UNION ALL SELECT 1)
+    WHERE pair & 0xffffffff AND EXISTS (SELECT 1 FROM worded WHERE by_row)
+  )
+  GROUP BY pair HAVING count(rest_a) > 0
 ), tested AS (
-  SELECT model_a, model_b, n,
-         CASE WHEN once THEN both END AS both, CASE WHEN once THEN right_a - both END AS only_a,
-         CASE WHEN once THEN right_b - both END AS only_b, CASE WHEN once THEN n - right_a - right_b + both END AS neither,
-         CASE WHEN once THEN 1.0 * right_a / n WHEN NOT outside THEN mean_a END AS mean_a,
-         CASE WHEN once THEN 1.0 * right_b / n WHEN NOT outside THEN mean_b END AS mean_b,
-         CASE WHEN outside THEN 'score out of range' WHEN once THEN 'paired' ELSE 'paired means' END AS method,
-         CASE WHEN NOT once AND NOT outside THEN ci END AS means_ci, CASE WHEN NOT once AND NOT outside THEN prob END AS means_prob,
-         CASE WHEN once THEN mcnemar_p_counts(right_a - both, right_b - both)
-              WHEN NOT outside THEN 2 * min(prob, 1 - prob) END AS p
-  FROM (SELECT * FROM counted WHERE model_b IS NOT NULL UNION ALL SELECT * FROM scored)
-), shared AS MATERIALIZED (
-  SELECT CASE WHEN (SELECT max(again) FROM worded)
-              THEN (SELECT count(*) FROM (SELECT 1 FROM asked GROUP BY task, item HAVING count(*) = (SELECT count(*) FROM (SELECT DISTINCT model FROM worded WHERE n > 0))))
-              ELSE coalesce((SELECT max(n) FROM counted WHERE model_b IS NULL), 0) END AS common
+  -- A pair that is in both is as in scored.
+  SELECT pair, max(kind), n, both, only_a, only_b, neither, mean_a, mean_b, method, means_ci, means_prob, p
+  FROM (
+    SELECT pair, 1 AS kind, n, both, right_a - both AS only_a, right_b - both AS only_b, n - right_a - right_b + both AS neither,
+           1.0 * right_a / n AS mean_a, 1.0 * right_b / n AS mean_b, 'paired' AS method, NULL AS means_ci, NULL AS means_prob,
+           CASE WHEN pair & 0xffffffff THEN mcnemar_p_counts(right_a - both, right_b - both) END AS p
+    FROM counted
+    UNION ALL
+    SELECT pair, 2, n, NULL, NULL, NULL, NULL, CASE WHEN NOT outside THEN mean_a END, CASE WHEN NOT outside THEN mean_b END,
+           CASE WHEN outside THEN 'score out of range' ELSE 'paired means' END,
+           CASE WHEN NOT outside THEN ci END, CASE WHEN NOT outside THEN prob END,
+           CASE WHEN NOT outside THEN 2 * min(prob, 1 - prob) END
+    FROM scored
+  )
+  GROUP BY pair
 ), stepped AS (
-  SELECT *, p * (1 + count(p) OVER () - row_number() OVER (ORDER BY p IS NULL, p)) AS step FROM tested
+  SELECT *, p * (1 + count(p) OVER () - row_number() OVER (ORDER BY p IS NULL, p)) AS step,
+         max(CASE WHEN NOT pair & 0xffffffff THEN n ELSE 0 END) OVER () AS common
+  FROM tested
 ), held AS (
   SELECT *, CASE WHEN p IS NOT NULL THEN min(1, max(step) OVER (ORDER BY p IS NULL, p)) END AS p_all FROM stepped
-), tasked AS (
-  SELECT model, task, max(graded) AS graded, max(again) AS again,
-         sum(n) AS n, coalesce(sum(correct), 0) AS correct, sum(asked) - sum(n) AS errored
-  FROM worded GROUP BY model, task
+), models AS MATERIALIZED (
+  SELECT DISTINCT m, model FROM worded WHERE n > 0
+), shared AS MATERIALIZED (
+  SELECT id FROM asked GROUP BY id HAVING count(*) = (SELECT count(DISTINCT m) FROM worded WHERE n > 0)
+), tasked AS MATERIALIZED (
+  -- What the words do not say of tasks comes from asked.
+  SELECT w.m, model, w.task, graded, again, w.n, correct, errored,
+         coalesce(bits, 0) + coalesce(questions, 0) AS questions, coalesce(bits, 0) + coalesce(a.n, 0) AS answers,
+         coalesce(rights << 31, 0) + coalesce(units, 0) AS units, coalesce(rest, 0) AS rest, coalesce(outside, 0) AS outside
+  FROM (SELECT m, model, task, max(graded) AS graded, max(again) AS again,
+               sum(n) AS n, coalesce(sum(correct), 0) AS correct, sum(asked) - sum(n) AS errored,
+               sum(n) FILTER (WHERE NOT by_row) AS bits, sum(correct) FILTER (WHERE NOT by_row) AS rights
+        FROM worded GROUP BY m, task) AS w
+  LEFT JOIN (SELECT m, task, count(*) AS questions, sum(n) AS n, sum(units) AS units, sum(rest) AS rest, max(outside) AS outside
+             FROM asked GROUP BY m, task) AS a ON a.m = w.m AND a.task = w.task
 )
-SELECT 'pair' AS row, model_a, model_b, n, both, only_a, only_b, neither, mean_a, mean_b, mean_a - mean_b AS diff,
+SELECT 'pair' AS row, a.model AS model_a, b.model AS model_b, n, both, only_a, only_b, neither, mean_a, mean_b, mean_a - mean_b AS diff,
        method, means_ci, means_prob, p, p_all,
        CASE WHEN p_all IS NULL THEN NULL WHEN p_all > 0.05 THEN 'not separated'
             WHEN mean_a > mean_b THEN 'A better' ELSE 'B better' END AS verdict_all,
-       common, NULL AS task, NULL AS graded, NULL AS again, NULL AS correct, NULL AS errored
-FROM held, shared
+       common + (SELECT count(*) FROM shared) AS common,
+       NULL AS task, NULL AS graded, NULL AS again, NULL AS correct, NULL AS errored,
+       NULL AS questions, NULL AS answers, NULL AS total, NULL AS units, NULL AS rest, NULL AS outside
+FROM held CROSS JOIN models AS a ON a.m = pair >> 32 CROSS JOIN models AS b ON b.m = pair & 0xffffffff
 UNION ALL
 SELECT 'task', model, NULL, n, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-       task, graded, again, correct, errored
+       task, graded, again, correct, errored,
+       questions, answers, units / 2147483648.0 + rest / 4611686018427387904.0, units, rest, outside
 FROM tasked
 UNION ALL
-SELECT 'common', model_a, NULL, n, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-       NULL, 0, 0, right_a, NULL
-FROM counted WHERE model_b IS NULL AND NOT EXISTS (SELECT 1 FROM worded WHERE by_row);
+SELECT 'common', model, NULL, n, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+       NULL, 0, 0, right_a, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+FROM counted JOIN models ON m = pair >> 32 WHERE NOT pair & 0xffffffff AND NOT EXISTS (SELECT 1 FROM worded WHERE by_row)
+UNION ALL
+SELECT 'question', a.model, NULL, a.n, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, id IN (SELECT id FROM shared),
+       a.task, a.graded, t.again, NULL, NULL, t.questions, NULL, a.total, a.units, a.rest, a.outside
+FROM asked AS a CROSS JOIN tasked AS t ON t.m = a.m AND t.task = a.task
+UNION ALL
+SELECT 'question', w.model, NULL, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, coalesce(bits, 0) >> bit & 1,
+       w.task, 0, t.again, NULL, NULL, t.questions, NULL, 1.0 * (right_bits >> bit & 1), (right_bits >> bit & 1) << 31, 0, 0
+FROM (SELECT * FROM worded WHERE n > 0 AND NOT by_row AND EXISTS (SELECT 1 FROM worded WHERE by_row)) AS w
+CROSS JOIN tasked AS t ON t.m = w.m AND t.task = w.task
+LEFT JOIN met ON met.task = w.task AND met.word = w.word
+CROSS JOIN (WITH RECURSIVE places(bit) AS (SELECT 0 UNION ALL SELECT bit + 1 FROM places WHERE bit < 39) SELECT bit FROM places) AS places
+WHERE known_bits >> bit & 1;
 
 -- verdicts: one row a pair of models, the first in the alphabet as A, held to all
 -- pairs at once.  compare shows them with their intervals.
@@ -260,29 +352,26 @@ SELECT model_a AS model, task, graded, again, n, correct, errored FROM standings
 --   score_lo, score_hi    their range; NULL where answers are right or wrong
 DROP VIEW IF EXISTS by_task;
 CREATE VIEW by_task AS
-WITH tallied AS MATERIALIZED (
-  SELECT * FROM tallies
+WITH stood AS MATERIALIZED (
+  SELECT row, model_a AS model, task, graded, again, n, correct, errored, questions, answers, total, outside FROM standings WHERE row <> 'pair'
 ), scored AS (
-  SELECT t.model, t.task, count(*) AS questions, max(q.outside) AS outside,
-         (sum(q.units) / 2147483648.0 + sum(q.rest) / 4611686018427387904.0) / sum(q.n) AS accuracy,
-         CASE WHEN max(q.outside) THEN NULL
-              WHEN NOT t.graded THEN clustered_ci_counts(q.total, q.n, 0.95, 'icc') FILTER (WHERE NOT q.graded)
-              WHEN NOT t.again  THEN mean_ci(q.total) FILTER (WHERE q.graded AND NOT t.again AND NOT q.outside)
-              ELSE clustered_mean_ci_counts(q.total, q.n) FILTER (WHERE q.graded AND t.again AND NOT q.outside) END AS ci
-  FROM (SELECT * FROM tallied WHERE graded OR again) AS t
-  CROSS JOIN questions AS q ON q.model IS t.model AND q.task = t.task AND q.n > 0
-  GROUP BY t.model, t.task
+  SELECT model, task,
+         CASE WHEN max(outside) THEN NULL
+              WHEN NOT graded THEN clustered_ci_counts(total, n, 0.95, 'icc') FILTER (WHERE NOT graded)
+              WHEN NOT again  THEN mean_ci(total) FILTER (WHERE graded AND NOT again AND NOT outside)
+              ELSE clustered_mean_ci_counts(total, n) FILTER (WHERE graded AND again AND NOT outside) END AS ci
+  FROM stood WHERE row = 'question' AND (graded OR again)
+  GROUP BY model, task
 ), counted AS (
-  SELECT t.model, t.task, t.n, t.errored, t.graded,
+  SELECT t.model, t.task, t.n, t.errored, t.graded, t.questions,
          CASE WHEN NOT t.graded AND t.n > 0 THEN t.correct END AS correct,
-         CASE WHEN outside THEN NULL WHEN t.graded THEN s.accuracy ELSE 1.0 * t.correct / t.n END AS accuracy,
+         CASE WHEN t.outside THEN NULL WHEN t.graded THEN t.total / t.answers ELSE 1.0 * t.correct / t.n END AS accuracy,
          CASE WHEN t.graded OR t.again THEN s.ci ELSE bayes_ci_counts(t.correct, t.n) END AS ci,
          CASE WHEN t.n = 0 THEN NULL
-              WHEN outside THEN 'score out of range'
+              WHEN t.outside THEN 'score out of range'
               ELSE CASE WHEN t.graded AND t.again THEN 'mean, clustered by item'
-                        WHEN t.graded THEN 'mean' WHEN t.again THEN 'clustered by item' ELSE 'bayes' END END AS method,
-         coalesce(s.questions, t.n) AS questions
-  FROM tallied AS t LEFT JOIN scored AS s ON s.model IS t.model AND s.task = t.task
+                        WHEN t.graded THEN 'mean' WHEN t.again THEN 'clustered by item' ELSE 'bayes' END END AS method
+  FROM (SELECT * FROM stood WHERE row = 'task') AS t LEFT JOIN scored AS s ON s.model IS t.model AND s.task = t.task
 )
 SELECT model, task, n, correct, errored, accuracy, ci, ci_lo(ci) AS lo, ci_hi(ci) AS hi, method, questions,
        max(0, accuracy - ci_lo(ci)) AS err_lo, max(0, ci_hi(ci) - accuracy) AS err_hi, ci_bar(ci, accuracy) AS bar,
@@ -345,86 +434,74 @@ DROP VIEW IF EXISTS leaderboard;
 DROP VIEW IF EXISTS macros; -- which leaderboard once read
 CREATE VIEW leaderboard AS
 WITH stood AS MATERIALIZED (
-  SELECT row, model_a, model_b, n, verdict_all, common, task, graded, again, correct, errored FROM standings
+  SELECT row, model_a, model_b, n, verdict_all, common, task, graded, again, correct, errored, questions, answers, total, units, rest, outside
+  FROM standings
 ), tallied AS MATERIALIZED (
-  SELECT model_a AS model, task, graded, again, n, correct, errored,
-         max((graded AND n > 0) OR again) OVER (PARTITION BY model_a) AS by_row
-  FROM stood WHERE row = 'task'
-), totals AS (
-  SELECT model, max(by_row) AS by_row, max(graded AND n > 0) AS graded, max(again) AS again,
-         sum(n) AS n, sum(correct) AS correct, sum(errored) AS errored, sum(n > 0) AS tasks,
-         clustered_ci_counts(correct, n, 0.95, 'icc') FILTER (WHERE n > 0 AND NOT by_row) AS task_ci,
-         round(avg(1.0 * correct / n), 12) AS macro -- avg's last digits depend on SQLite's version
+  SELECT model_a AS model, task, n, correct, errored, questions, answers, total, units, rest, outside,
+         max(graded AND n > 0) OVER model AS graded, max(again) OVER model AS again,
+         max((graded AND n > 0) OR again) OVER model AS by_row
+  FROM stood WHERE row = 'task' WINDOW model AS (PARTITION BY model_a)
+), totals AS MATERIALIZED (
+  SELECT model, max(by_row) AS by_row, max(graded) AS graded, max(again) AS again,
+         sum(n) AS n, sum(correct) AS correct, sum(errored) AS errored, sum(n > 0) AS tasks, sum(questions) AS questions, max(outside) AS outside,
+         (sum(units) / 2147483648.0 + sum(rest) / 4611686018427387904.0) / sum(answers) AS mean,
+         CASE WHEN NOT by_row THEN clustered_ci_counts(correct, n, 0.95, 'icc') FILTER (WHERE n > 0 AND NOT by_row)
+              WHEN NOT graded THEN clustered_ci_counts(total, answers, 0.95, 'icc') FILTER (WHERE answers > 0 AND by_row AND NOT graded)
+              ELSE clustered_mean_ci_counts(total, answers) FILTER (WHERE answers > 0 AND graded AND NOT outside) END AS task_ci,
+         round(avg(1.0 * correct / n), 12) AS macro, -- avg's last digits depend on SQLite's version
+         round(avg(total / answers), 12) AS macro_mean
   FROM tallied GROUP BY model
 ), macros AS (
   -- The dearest number there is: the report, which computes it for the models that it
   -- shows, takes it out of here.
   SELECT model, macro_ci_counts(correct, n, 0.95, 'icc') AS macro_ci
   FROM tallied WHERE n > 0 AND NOT by_row GROUP BY model HAVING count(*) > 1
-), asked AS MATERIALIZED (
-  SELECT q.model, task, q.graded, n, total, units, rest, outside, count(*) OVER (PARTITION BY q.model, task ORDER BY total ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS size,
-         m.graded AS by_mean, m.again
-  FROM (SELECT model, max(graded AND n > 0) AS graded, max(again) AS again FROM tallied WHERE by_row GROUP BY model) AS m
-  CROSS JOIN questions AS q ON q.model IS m.model WHERE n > 0
-), tasked AS (
-  SELECT model, max(outside) AS outside, sum(questions) AS questions, round(avg(total / n), 12) AS macro,
-         (sum(units) / 2147483648.0 + sum(rest) / 4611686018427387904.0) / sum(n) AS accuracy,
-         clustered_ci_counts(total, n, 0.95, 'icc') FILTER (WHERE NOT by_mean) AS by_task,
-         clustered_mean_ci_counts(total, n) FILTER (WHERE by_mean AND NOT outside) AS by_graded_task
-  FROM (SELECT model, task, max(outside) AS outside, max(by_mean) AS by_mean, count(*) AS questions, sum(n) AS n,
-               sum(units) AS units, sum(rest) AS rest, sum(units) / 2147483648.0 + sum(rest) / 4611686018427387904.0 AS total
-        FROM asked GROUP BY model, task)
-  GROUP BY model
 ), scored AS (
-  SELECT model,
-         clustered_ci_counts(total, n, 0.95, 'icc') FILTER (WHERE NOT by_mean) AS by_item,
-         mean_ci(total) FILTER (WHERE by_mean AND NOT again AND NOT outside) AS mean_once,
-         clustered_mean_ci_counts(total, n) FILTER (WHERE by_mean AND again AND NOT outside) AS mean_by_item,
-         weighted_mean_ci(total / n, 1.0 / size) FILTER (WHERE NOT outside) AS macro_ci
-  FROM asked GROUP BY model
+  SELECT m.model,
+         clustered_ci_counts(total, q.n, 0.95, 'icc') FILTER (WHERE NOT m.graded) AS by_item,
+         mean_ci(total) FILTER (WHERE m.graded AND NOT m.again AND NOT q.outside) AS mean_once,
+         clustered_mean_ci_counts(total, q.n) FILTER (WHERE m.graded AND m.again AND NOT q.outside) AS mean_by_item,
+         weighted_mean_ci(total / q.n, 1.0 / q.questions) FILTER (WHERE NOT q.outside) AS macro_ci
+  FROM (SELECT * FROM stood WHERE row = 'question') AS q CROSS JOIN (SELECT * FROM totals WHERE by_row) AS m ON m.model IS q.model_a
+  GROUP BY m.model
 ), joined AS MATERIALIZED (
-  SELECT t.model, t.n, t.errored, t.tasks, t.by_row, coalesce(k.questions, t.n) AS questions,
+  SELECT t.model, t.n, t.errored, t.tasks, t.by_row, t.questions,
          CASE WHEN t.n > 0 AND NOT t.graded THEN t.correct END AS correct,
-         CASE WHEN k.outside THEN NULL WHEN t.graded THEN k.accuracy ELSE 1.0 * t.correct / t.n END AS accuracy,
-         CASE WHEN k.outside THEN NULL WHEN NOT t.by_row THEN bayes_ci_counts(t.correct, t.n)
+         CASE WHEN t.outside THEN NULL WHEN t.graded THEN t.mean ELSE 1.0 * t.correct / t.n END AS accuracy,
+         CASE WHEN t.outside THEN NULL WHEN NOT t.by_row THEN bayes_ci_counts(t.correct, t.n)
               WHEN NOT t.graded THEN s.by_item WHEN t.again THEN s.mean_by_item ELSE s.mean_once END AS ci,
-         CASE WHEN t.n = 0 THEN NULL WHEN k.outside THEN 'score out of range'
+         CASE WHEN t.n = 0 THEN NULL WHEN t.outside THEN 'score out of range'
               WHEN t.graded AND t.again THEN 'mean, clustered by item' WHEN t.graded THEN 'mean'
               WHEN t.again THEN 'clustered by item' ELSE 'bayes' END AS method,
-         CASE WHEN k.outside OR t.tasks < 5 THEN NULL WHEN NOT t.by_row THEN t.task_ci
-              WHEN t.graded THEN k.by_graded_task ELSE k.by_task END AS task_ci,
-         CASE WHEN k.outside OR t.tasks < 2 THEN NULL WHEN t.graded THEN k.macro ELSE t.macro END AS macro,
-         CASE WHEN k.outside OR t.tasks < 2 THEN NULL WHEN t.by_row THEN s.macro_ci ELSE m.macro_ci END AS macro_ci
-  FROM totals AS t LEFT JOIN tasked AS k ON k.model IS t.model LEFT JOIN scored AS s ON s.model IS t.model
-  LEFT JOIN macros AS m ON m.model IS t.model
+         CASE WHEN t.outside OR t.tasks < 5 THEN NULL ELSE t.task_ci END AS task_ci,
+         CASE WHEN t.outside OR t.tasks < 2 THEN NULL WHEN t.graded THEN t.macro_mean ELSE t.macro END AS macro,
+         CASE WHEN t.outside OR t.tasks < 2 THEN NULL WHEN t.by_row THEN s.macro_ci ELSE m.macro_ci END AS macro_ci
+  FROM totals AS t LEFT JOIN scored AS s ON s.model IS t.model LEFT JOIN macros AS m ON m.model IS t.model
 ), alike AS MATERIALIZED (
   -- A Beta posterior with the middle m and the standard deviation s of an interval
   -- has m (1 - m) / s^2 - 1 answers, two of them the uniform prior's.
-  SELECT row_number() OVER (ORDER BY model) AS number, model, correct, n, by_row, (ci_lo(ci) + ci_hi(ci)) / 2 AS m,
+  SELECT *, row_number() OVER (ORDER BY model) AS number, count(ci) OVER () AS models,
+         sum(n > 0) OVER () AS answering, sum(questions) OVER () AS questions_of_all, (ci_lo(ci) + ci_hi(ci)) / 2 AS m,
          CAST(max(1, round(3.92 * 3.92 * (ci_lo(ci) + ci_hi(ci)) / 2 * (1 - (ci_lo(ci) + ci_hi(ci)) / 2) / ci_width(ci) / ci_width(ci) - 3)) AS INTEGER) AS size
-  FROM joined WHERE ci IS NOT NULL
+  FROM joined
 ), best AS (
-  SELECT alike.model, json_extract(value, '$.p_best') AS p_best
+  SELECT CAST(json_extract(value, '$.label') AS INTEGER) AS number, json_extract(value, '$.p_best') AS p_best
   FROM json_each((SELECT ranks_counts(number, CASE WHEN by_row THEN max(0, min(size, CAST(round(m * (size + 2) - 1) AS INTEGER))) ELSE correct END,
                                       CASE WHEN by_row THEN size ELSE n END)
-                  FROM alike WHERE (SELECT count(*) FROM alike) <= 1000))
-  JOIN alike ON alike.number = CAST(json_extract(value, '$.label') AS INTEGER)
+                  FROM alike WHERE ci IS NOT NULL AND models <= 1000))
 ), paired AS MATERIALIZED (
   SELECT CASE verdict_all WHEN 'A better' THEN model_a WHEN 'B better' THEN model_b END AS winner,
          CASE verdict_all WHEN 'A better' THEN model_b WHEN 'B better' THEN model_a END AS loser, common
   FROM stood WHERE row = 'pair'
-), shared AS MATERIALIZED (
-  SELECT CASE WHEN sum(n > 0) = 1 THEN sum(questions) ELSE coalesce((SELECT max(common) FROM paired), 0) END AS common,
-         count(ci) AS models
-  FROM joined
 )
 SELECT j.model, n, correct, errored, accuracy, ci, ci_lo(ci) AS lo, ci_hi(ci) AS hi, method, tasks,
-       task_ci, ci_lo(task_ci) AS task_lo, ci_hi(task_ci) AS task_hi, ci_bar(ci, accuracy) AS bar, questions, common,
+       task_ci, ci_lo(task_ci) AS task_lo, ci_hi(task_ci) AS task_hi, ci_bar(ci, accuracy) AS bar, questions,
+       CASE WHEN answering = 1 THEN questions_of_all ELSE coalesce((SELECT max(common) FROM paired), 0) END AS common,
        max(0, accuracy - ci_lo(ci)) AS err_lo, max(0, ci_hi(ci) - accuracy) AS err_hi,
        CASE WHEN ci IS NOT NULL THEN 1 + (SELECT count(*) FROM paired WHERE loser = j.model) END AS rank_lo,
        CASE WHEN ci IS NOT NULL THEN models - (SELECT count(*) FROM paired WHERE winner = j.model) END AS rank_hi,
        p_best, macro, macro_ci, ci_lo(macro_ci) AS macro_lo, ci_hi(macro_ci) AS macro_hi
-FROM joined AS j, shared LEFT JOIN best ON best.model IS j.model
+FROM alike AS j LEFT JOIN best USING (number)
 ORDER BY accuracy DESC, j.model;
 
 -- common: one row a model, on the questions that every model answered; a model
@@ -437,15 +514,10 @@ ORDER BY accuracy DESC, j.model;
 DROP VIEW IF EXISTS common;
 CREATE VIEW common AS
 WITH stood AS MATERIALIZED (
-  SELECT row, model_a, n, correct, graded, again FROM standings WHERE row <> 'pair'
-), asked AS MATERIALIZED (
+  SELECT row, model_a, n, correct, graded, total, units, rest, outside FROM standings WHERE row = 'common' OR (row = 'question' AND common)
+), shared AS (
   -- The questions one by one, if they are not all right or wrong and asked once.
-  SELECT model, task, item, q.graded, q.n, total, units, rest, outside
-  FROM (SELECT 1 FROM stood WHERE (graded AND n > 0) OR again LIMIT 1) CROSS JOIN questions AS q WHERE q.n > 0
-), shared AS MATERIALIZED (
-  SELECT asked.*
-  FROM (SELECT task, item FROM asked GROUP BY task, item HAVING count(*) = (SELECT count(*) FROM (SELECT DISTINCT model FROM asked)))
-  JOIN asked USING (task, item)
+  SELECT model_a AS model, n, graded, total, units, rest, outside FROM stood WHERE row = 'question'
 ), summed AS MATERIALIZED (
   SELECT model, sum(n) AS n, count(*) AS questions, sum(units) / 2147483648.0 + sum(rest) / 4611686018427387904.0 AS total,
          max(outside) AS outside, max(graded) AS graded, max(n > 1) AS again
@@ -455,7 +527,7 @@ WITH stood AS MATERIALIZED (
          clustered_ci_counts(a.total, a.n, 0.95, 'icc') FILTER (WHERE s.again AND NOT s.graded) AS by_item,
          mean_ci(a.total) FILTER (WHERE s.graded AND NOT s.again AND NOT a.outside) AS mean_once,
          clustered_mean_ci_counts(a.total, a.n) FILTER (WHERE s.graded AND s.again AND NOT a.outside) AS mean_by_item
-  FROM summed AS s JOIN shared AS a ON a.model IS s.model GROUP BY s.model
+  FROM shared AS a CROSS JOIN summed AS s ON s.model IS a.model GROUP BY s.model
   UNION ALL
   SELECT model_a, n, n, correct, 0, 0, 0, NULL, NULL, NULL FROM stood WHERE row = 'common'
 ), joined AS MATERIALIZED (
@@ -484,7 +556,7 @@ ORDER BY rank, j.model;
 DROP VIEW IF EXISTS passes;
 CREATE VIEW passes AS
 WITH RECURSIVE asked AS MATERIALIZED (
-  SELECT model, task, n, CAST(total AS INTEGER) AS c FROM questions WHERE n > 0 AND NOT graded
+  SELECT model_a AS model, task, n, CAST(total AS INTEGER) AS c FROM standings WHERE row = 'question' AND NOT graded AND again
 ), tried AS (
   SELECT model, task, max(n) AS most FROM asked GROUP BY model, task HAVING most > 1
 ), doubled(model, task, k, most) AS (
