@@ -326,6 +326,11 @@ EV_INLINE double line_group(hierarchy *h, int group) {
   return low > high ? low : high;
 }
 
+/* With 10^12 questions and more in a cluster rounding is what is left of a line's error. */
+static double most_line_error(const hierarchy *h) {
+  return fmax(LINE_ERROR, h->rounding);
+}
+
 /* About the relative error of a trapezoid sum, from the sums of its points by fours: twice
 ** the steps and four times show how fast it converges.  It at least squares the error that
 ** twice the steps have, and for a normal takes its fourth power. */
@@ -401,7 +406,7 @@ EV_WIDE static double ln_s_density(double s, void *context) {
   double total = ev_sum(&sum), ln = s_part + line.best + log(total);
   h->ln_most = fmax(h->ln_most, ln);
   double error = fell ? trapezoid_error(&sum, total) : 1;
-  if (error > LINE_ERROR)
+  if (error > most_line_error(h))
     h->error = fmax(h->error, error * fmin(1, exp(ln - h->ln_most) / h->tail));
   return ln;
 }
@@ -618,7 +623,7 @@ static ev_status lattice_interval(hierarchy *h, posterior_scale s, ev_interval *
   s_lattice *l = &h->lines;
   double ln_most, uneven, x, y;
   set_lines(h, s);
-  if (h->error > LINE_ERROR) return EV_NOT_CONVERGED;
+  if (h->error > most_line_error(h)) return EV_NOT_CONVERGED;
   lay_line(h, 0);
   ln_most = l->ln[HIERARCHY_LINES];
   l->above = add_lines(h, 1, &ln_most);
@@ -676,6 +681,7 @@ static ev_status independent_interval(pooled_counts pooled, const ev_options *op
 static ev_status hierarchy_interval(hierarchy *h, pooled_counts pooled, ev_interval *ci) {
   posterior_scale s, r;
   h->ln_drop = 20 - log(h->tail);
+  h->rounding = 0;
   find_peak(h, pooled, &s, &r);
   if (h->interrupted) return EV_INTERRUPTED;
   if (h->lost) return EV_NOT_CONVERGED;
@@ -687,13 +693,13 @@ static ev_status hierarchy_interval(hierarchy *h, pooled_counts pooled, ev_inter
     h->relative = false;
     h->ln_rest = TAIL_LN_REST;
     if (h->tail >= SINC_LEAST_TAIL) status = lattice_interval(h, s, ci);
-    if (status == EV_NOT_CONVERGED && h->error <= LINE_ERROR) {
+    if (status == EV_NOT_CONVERGED && h->error <= most_line_error(h)) {
       h->relative = true;
       h->ln_rest = 0;
       status = panels_interval(h, s, ci);
     }
     if (h->interrupted) return EV_INTERRUPTED;
-    if (h->error <= LINE_ERROR) return status;
+    if (h->error <= most_line_error(h)) return status;
   }
   return EV_NOT_CONVERGED;
 }

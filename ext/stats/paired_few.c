@@ -30,6 +30,7 @@
 */
 #include "paired_few.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -195,6 +196,7 @@ EV_INLINE void few_complements(ev_lanes *a, int octave) {
 EV_INLINE void few_rates_by_octaves(const ev_paired_few *f, const few_pairs *p, int from, int to,
                                     int octave, few_rates *r) {
   ev_lanes u[FEW_MOST_OCTAVE], v[FEW_MOST_OCTAVE], sum = {0};
+  assert(octave > 0 && octave <= FEW_MOST_OCTAVE);
   for (int i = 0; i < octave; i++) {
     u[i] = p->s2 * f->square[from + i];
     v[i] = p->d2 / f->square[to - octave + i];
