@@ -209,7 +209,7 @@ static ev_panel panel_refined(ev_marginal *m, const ev_search *search, marginal_
 static void panel_add(ev_marginal *m, const ev_search *search, const marginal_samples *s,
                       const ev_panel *panel, int depth, int pending) {
   bool room = depth < MARGINAL_DEPTH && m->count + pending + 2 <= EV_PANELS &&
-              m->evaluated < search->budget;
+              m->evaluated < search->budget && !m->gave_up;
   bool gave_up = !panel_converged(m, search, panel);
   if (gave_up && room) {
     bool small = panel_range(panel) < MARGINAL_PANEL_RANGE && panel->residual < MARGINAL_ROUNDING;

@@ -56,6 +56,10 @@ static const double FEW_SCORE = 1.5976, FEW_CUBIC = 0.07056;
 ** many with the longest bend as with one of some standard deviations. */
 static const double FEW_BEND = 1.4, FEW_BEND_SDS = 4;
 
+/* Lines may be so far out that all of their terms are 0, while the ends are sought; more of them
+** than this mean that a line is so narrow that it is missed from where another peaked. */
+enum { FEW_LOST = 4 };
+
 /* The longest step in s, and that of the first line that the step is fitted to, in standard
 ** deviations as guessed. */
 static const double FEW_LONGEST_STEP = 0.6, FEW_FIRST_STEP = 0.4;
@@ -471,6 +475,8 @@ static double few_ln_on_line(ev_paired_few *f, double z, few_line *l) {
   few_walk(f, l, start, 1);
   f->at.chunk = l->peak.chunk;
   few_walk(f, l, start - 1, -1);
+  f->lost += l->most == 0;
+  f->failed |= f->lost > FEW_LOST;
   if (f->failed) return NAN;
   ev_lanes sum = {0};
   for (int b = l->first; b <= l->last; b++) sum += l->term[b];
@@ -698,7 +704,7 @@ bool ev_paired_few_set(ev_paired_few *f, const double *c, const ev_few_guess *gu
   f->step = fmin(FEW_LONGEST_STEP, guess->sd / cosh(f->at.score / f->bend));
   f->drop = FEW_DROP;
   f->at.z = HUGE_VAL;
-  f->lines = 0;
+  f->lines = f->lost = 0;
   f->symmetric = c[1] == c[2];
   f->failed = false;
   return true;

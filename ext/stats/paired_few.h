@@ -51,6 +51,7 @@ typedef struct ev_paired_few {
   double drop;    /* of a line, what is left out relative to the largest term */
   bool symmetric; /* about z = 0 */
   few_place at;
+  int lost;  /* lines of which every term was 0 */
   int lines; /* that were walked, the last FEW_PLACES of which were here */
   few_place walked[FEW_PLACES];
   bool failed; /* a line did not end within the grid */
