@@ -107,6 +107,7 @@ typedef struct macro {
   double wide;       /* the weight of the others */
   double kept;       /* that of all which are not left out */
   double negligible; /* points of less weight are left out, and so is what is less of phi */
+  ev_host host;
   ev_status status;
 } macro;
 
@@ -210,11 +211,17 @@ static void set_ray_node(const macro *m, ray_panel *p, int q, double complex tau
   }
 }
 
-EV_INLINE void exponentiate(waves *w) {
-  for (int q = 0; q < EV_NODES; q++) {
-    double size = exp(w->re[q]), angle = w->im[q];
-    w->re[q] = size * cos(angle);
-    w->im[q] = size * sin(angle);
+EV_WIDE static void exponentiate(waves *w) {
+  for (int i = 0; i < EV_NODES; i += EV_LANES) {
+    ev_lanes size, angle, x, y;
+    memcpy(&size, w->re + i, sizeof size);
+    memcpy(&angle, w->im + i, sizeof angle);
+    ev_exp(&size, 1);
+    ev_turn(&angle, &x, &y);
+    x *= size;
+    y *= size;
+    memcpy(w->re + i, &x, sizeof x);
+    memcpy(w->im + i, &y, sizeof y);
   }
 }
 
@@ -317,29 +324,20 @@ typedef struct point_wave {
   bool gone;
 } point_wave;
 
-/* The exponential of a cumulants' series. */
-EV_WIDE static void waves_of_cumulants(const double *u, const double *tau, double total, waves *w) {
-  double re[EV_NODES] = {0}, im[EV_NODES] = {0}, z[EV_NODES];
+/* A cumulants' series. */
+EV_WIDE static void ln_of_cumulants(const double *u, const double *tau, double total, waves *w) {
+  double z[EV_NODES];
   int terms = EV_WAVE_CUMULANTS;
   while (terms > 0 && u[terms - 1] == 0) terms--;
-  for (int q = 0; q < EV_NODES; q++) {
-    z[q] = tau[q] / total;
-    w->re[q] = 1;
-    w->im[q] = 0;
-  }
-  if (terms == 0) return;
+  *w = (waves){{0}, {0}};
+  for (int q = 0; q < EV_NODES; q++) z[q] = tau[q] / total;
   for (int j = terms - 1; j >= 0; j--) {
     double c = u[j] / (j + 1);
     for (int q = 0; q < EV_NODES; q++) {
-      double last = re[q] + c;
-      re[q] = -z[q] * im[q];
-      im[q] = z[q] * last;
+      double last = w->re[q] + c;
+      w->re[q] = -z[q] * w->im[q];
+      w->im[q] = z[q] * last;
     }
-  }
-  for (int q = 0; q < EV_NODES; q++) {
-    double size = exp(re[q]);
-    w->re[q] = size * cos(im[q]);
-    w->im[q] = size * sin(im[q]);
   }
 }
 
@@ -442,13 +440,20 @@ EV_WIDE static void multiply_power(waves *x, waves y, double times) {
   }
 }
 
-static void sum_cumulants(const macro *m, point_wave *p, double z) {
-  memset(p->u, 0, sizeof p->u);
-  p->within = HUGE_VAL;
+/* Extends the cumulants' series that are too short for z. */
+static void extend_cumulants(const macro *m, point_wave *p, double z) {
   for (size_t t = 0; t < m->count; t++) {
     task_wave *task = &p->tasks[t];
     if (task->within < z && task->u[EV_WAVE_CUMULANTS - 1] == 0)
       task->within = ev_wave_cumulants(task->a, task->b, 4 * z, task->u);
+  }
+}
+
+static void sum_cumulants(const macro *m, point_wave *p, double z) {
+  memset(p->u, 0, sizeof p->u);
+  p->within = HUGE_VAL;
+  for (size_t t = 0; t < m->count; t++) {
+    const task_wave *task = &p->tasks[t];
     if (task->within < z) continue;
     p->within = fmin(p->within, task->within);
     for (int j = 0; j < EV_WAVE_CUMULANTS; j++) p->u[j] += m->tasks[t].times * task->u[j];
@@ -481,8 +486,12 @@ static ev_status multiply_tasks(const macro *m, axis_panel *panel, const point_w
 static ev_status add_point(const macro *m, axis_panel *panel, point_wave *p, waves *sum) {
   waves product;
   double z = panel->tau[EV_NODES - 1] / m->total, most = 0;
-  if (p->within < z) sum_cumulants(m, p, z);
-  waves_of_cumulants(p->u, panel->tau, m->total, &product);
+  if (p->within < z) {
+    extend_cumulants(m, p, z);
+    sum_cumulants(m, p, z);
+  }
+  ln_of_cumulants(p->u, panel->tau, m->total, &product);
+  exponentiate(&product);
   ev_status status = multiply_tasks(m, panel, p, z, &product);
   if (status != EV_OK) return status;
   for (int q = 0; q < EV_NODES; q++) {
@@ -589,10 +598,14 @@ static void make_flip(const waves *ln, const waves *series, int at, waves *flip)
   }
 }
 
-static void multiply_task(corner_waves *w, const ray_panel *p, const task_branches *b,
+/* The end with more of a task's posterior. */
+static int main_end(const task_branches *b) {
+  return b->low.absent || (!b->high.absent && b->high.shape < b->low.shape);
+}
+
+static void multiply_task(corner_waves *w, const ray_panel *p, const task_branches *b, int at,
                           double times) {
   waves ln[2], series[2], flip;
-  int at = b->low.absent || (!b->high.absent && b->high.shape < b->low.shape);
   bool both = !b->low.absent && !b->high.absent;
   if (both || !at) waves_of_branch(&b->low, p, 0, &ln[0], &series[0]);
   if (both || at) waves_of_branch(&b->high, p, 1, &ln[1], &series[1]);
@@ -624,7 +637,8 @@ static bool add_corners(macro *m, ray_level *l, int ray, int panel, const task_b
   }
   for (size_t t = 0; t < m->count; t++) {
     if (branches[t].low.absent && branches[t].high.absent) return false;
-    multiply_task(&w, &l->panels[ray][panel], &branches[t], m->tasks[t].times);
+    multiply_task(&w, &l->panels[ray][panel], &branches[t], main_end(&branches[t]),
+                  m->tasks[t].times);
   }
   exponentiate(&w.ln);
   for (int i = w.first; i <= w.last; i++) {
@@ -792,59 +806,512 @@ static int first_negligible(const waves *sum, double negligible) {
   return EV_NODES;
 }
 
-/* Adds the points' phi on a panel; false once nothing is left of their sum.  Beyond that a
-** sum over a line would rise again, to what its points are by themselves. */
+/* Adds a line's sum on a panel; false once nothing is left of it.  Beyond that a sum over a
+** line would rise again, to what its points are by themselves. */
+static bool add_sum(const macro *m, axis_panel *panel, const waves *sum) {
+  int end = first_negligible(sum, m->negligible);
+  for (int q = 0; q < end && m->status == EV_OK; q++) {
+    double part = window_at(m, panel->tau[q]);
+    panel->sum_re[q] += part * sum->re[q];
+    panel->sum_im[q] += part * sum->im[q];
+  }
+  return end == EV_NODES;
+}
+
+/* Adds the points' phi on a panel; false once nothing is left of their sum. */
 static bool add_points(macro *m, size_t i, point_wave *points, size_t count) {
   axis_panel *panel = panel_at(m, i);
   waves sum = {{0}, {0}};
   if (!panel) m->status = EV_NO_MEMORY;
   for (size_t j = 0; j < count && m->status == EV_OK; j++)
     if (!points[j].gone) m->status = add_point(m, panel, &points[j], &sum);
-  int end = first_negligible(&sum, m->negligible);
-  for (int q = 0; q < end && m->status == EV_OK; q++) {
-    double part = window_at(m, panel->tau[q]);
-    panel->sum_re[q] += part * sum.re[q];
-    panel->sum_im[q] += part * sum.im[q];
-  }
-  return end == EV_NODES;
+  return m->status == EV_OK && add_sum(m, panel, &sum);
 }
 
-/* Follows a line's points along the axis until nothing is left of them, or they leave it. */
-static void march_line(macro *m, point_wave *points, size_t count) {
-  int level = 0;
-  for (size_t i = 0; i < m->most_panels && m->status == EV_OK; i++) {
-    ray_level *l = level < RAY_LEVELS ? level_at(m, level) : NULL;
-    if (!l && level < RAY_LEVELS) m->status = EV_NO_MEMORY;
-    if (l && i == l->panel && i <= m->most_panels / 2) {
-      if (leave_axis(m, l, points, count)) return;
-      level++;
-    }
+/* The rays that leave the axis at a panel, or NULL. */
+static ray_level *level_of_panel(macro *m, size_t panel) {
+  for (int i = 0; i < RAY_LEVELS && panel <= m->most_panels / 2; i++) {
+    ray_level *l = level_at(m, i);
+    if (!l) m->status = EV_NO_MEMORY;
+    if (!l || l->panel > panel) return NULL;
+    if (l->panel == panel) return l;
+  }
+  return NULL;
+}
+
+/* Follows a line's points along the axis from a panel on until nothing is left of them, or they
+** leave it. */
+static void march_points(macro *m, size_t from, point_wave *points, size_t count) {
+  for (size_t i = from; i < m->most_panels && m->status == EV_OK; i++) {
+    ray_level *l = level_of_panel(m, i);
+    if (l && leave_axis(m, l, points, count)) return;
     if (m->status == EV_OK && !add_points(m, i, points, count)) return;
   }
 }
 
-static void add_line(macro *m, const ev_hierarchy *h, const ev_hierarchy_line *line) {
-  point_wave *points = malloc(line->count * sizeof *points);
-  /* More than an address reaches, in WebAssembly's 32 bits, is no memory. */
-  bool fits = m->count <= SIZE_MAX / sizeof(task_wave) / (line->count + 1);
-  task_wave *tasks = fits ? malloc(line->count * m->count * sizeof *tasks) : NULL;
-  size_t count = 0;
-  if (!points || !tasks) m->status = EV_NO_MEMORY;
-  for (size_t i = 0; i < line->count && m->status == EV_OK; i++) {
-    const ev_hierarchy_point *p = &h->points[line->first + i];
-    if (p->weight < m->negligible) continue;
-    start_point(m, p, tasks + count * m->count, &points[count]);
-    m->wide += p->weight;
-    m->kept += p->weight;
-    count++;
-  }
-  if (count > 0) march_line(m, points, count);
-  for (size_t i = 0; i < count * m->count; i++) {
-    free(tasks[i].moments);
-    free(tasks[i].branches);
-  }
+static void free_points(const macro *m, point_wave *points, size_t count) {
+  for (size_t i = 0; i < count && points[0].tasks; i++)
+    for (size_t t = 0; t < m->count; t++) {
+      free(points[i].tasks[t].moments);
+      free(points[i].tasks[t].branches);
+    }
+  if (count > 0) free(points[0].tasks);
   free(points);
-  free(tasks);
+}
+
+/* Starts points; NULL when there is no memory. */
+static point_wave *start_points(const macro *m, const ev_hierarchy_point *from, size_t count) {
+  point_wave *points = malloc(count * sizeof *points);
+  /* More than an address reaches, in WebAssembly's 32 bits, is no memory. */
+  bool fits = m->count <= SIZE_MAX / sizeof(task_wave) / (count + 1);
+  task_wave *tasks = fits ? malloc(count * m->count * sizeof *tasks) : NULL;
+  if (!points || !tasks) {
+    free(points);
+    free(tasks);
+    return NULL;
+  }
+  for (size_t i = 0; i < count; i++) start_point(m, &from[i], tasks + i * m->count, &points[i]);
+  return points;
+}
+
+/*
+** Bundles: points that are interpolated between fewer
+*/
+
+/* ln phi of all tasks is an analytic function of theta and d.  For a task that is all right it is
+** ln 1F1(b; c; -iz) + iz, b = d (1-theta), c = d + n, whose zeros are no nearer than about 1 to the
+** b's that there are, and whose poles are at c <= 0; so polynomials through Chebyshev's nodes,
+** between the ends of theta and of d, do for all points of some lines. */
+enum { BUNDLE_SIDE = 16, BUNDLE_MOST = 64 };
+
+/* Where the nodes are: from low to high, of theta with its complement, and of d. */
+typedef struct bundle_box {
+  ev_hierarchy_point low, high;
+  size_t along, across; /* nodes by theta and by d */
+} bundle_box;
+
+typedef struct bundle {
+  point_wave *nodes; /* owned, those of one d after another's */
+  size_t node_count, count;
+  double *weights;               /* owned: of the points; 0 where nothing is left of one */
+  double (*shares)[BUNDLE_MOST]; /* owned: what a point takes from the nodes */
+} bundle;
+
+/* The width of a box by theta. */
+static double width_of(const bundle_box *box) {
+  return box->high.theta < 0.5 ? box->high.theta - box->low.theta
+                               : box->low.other - box->high.other;
+}
+
+/* How many nodes leave out `left` of an interval, from whose middle a singularity is u times as
+** far as its ends are. */
+static size_t nodes_wanted(double u, double left) {
+  return (size_t)ceil(1.5 - log(left) / log(u + sqrt(u * u - 1)));
+}
+
+/* The box about points, with as many nodes as leave 1e-10 of phi, or 1e-13 where tails are small:
+** ln phi changes by some ten times what the sum of the tasks' b changes. */
+static bundle_box box_of(const macro *m, const ev_hierarchy_point *points, size_t count) {
+  bundle_box box = {points[0], points[0], 1, 1};
+  double weight = 0;
+  for (size_t i = 0; i < count; i++) {
+    const ev_hierarchy_point *p = &points[i];
+    weight += p->weight;
+    box.low.theta = fmin(box.low.theta, p->theta);
+    box.low.other = fmax(box.low.other, p->other);
+    box.low.d = fmin(box.low.d, p->d);
+    box.high.theta = fmax(box.high.theta, p->theta);
+    box.high.other = fmin(box.high.other, p->other);
+    box.high.d = fmax(box.high.d, p->d);
+  }
+  double least = box.low.d, most = box.high.d, change = most * width_of(&box);
+  double left = 10 * m->negligible / (m->total * weight);
+  box.along = nodes_wanted(1 + 2 / change, fmin(0.1, left / change));
+  if (most > least)
+    box.across = nodes_wanted((2 + most + least) / (most - least), fmin(0.1, left / most));
+  return box;
+}
+
+/* The share of the way from one end to the other at which a node is. */
+static double node_share(size_t i, size_t count) {
+  return gsl_pow_2(sin(M_PI * (double)(2 * i + 1) / (double)(4 * count)));
+}
+
+static void place_nodes(const bundle_box *box, ev_hierarchy_point *nodes) {
+  for (size_t i = 0; i < box->across; i++)
+    for (size_t j = 0; j < box->along; j++) {
+      double along = node_share(j, box->along), across = node_share(i, box->across);
+      ev_hierarchy_point *node = &nodes[i * box->along + j];
+      node->theta = box->low.theta * (1 - along) + box->high.theta * along;
+      node->other = box->low.other * (1 - along) + box->high.other * along;
+      node->d = box->low.d * (1 - across) + box->high.d * across;
+      node->weight = 0;
+    }
+}
+
+/* Lagrange's polynomials of the nodes at a share of the way. */
+static void set_shares(double at, size_t count, double *shares) {
+  for (size_t j = 0; j < count; j++) {
+    shares[j] = 1;
+    for (size_t l = 0; l < count; l++)
+      if (l != j)
+        shares[j] *= (at - node_share(l, count)) / (node_share(j, count) - node_share(l, count));
+  }
+}
+
+static void share_point(const ev_hierarchy_point *p, const bundle_box *box, double *shares) {
+  double along[BUNDLE_SIDE], across[BUNDLE_SIDE], width = width_of(box);
+  double by_theta = box->high.theta < 0.5 ? p->theta - box->low.theta : box->low.other - p->other;
+  set_shares(by_theta / width, box->along, along);
+  set_shares((p->d - box->low.d) / (box->high.d - box->low.d), box->across, across);
+  for (size_t i = 0; i < box->across; i++)
+    for (size_t j = 0; j < box->along; j++) shares[i * box->along + j] = across[i] * along[j];
+}
+
+static void free_bundle(const macro *m, bundle *b) {
+  if (b->nodes) free_points(m, b->nodes, b->node_count);
+  free(b->weights);
+  free(b->shares);
+}
+
+/* False where there is no memory. */
+static bool make_bundle(const macro *m, const ev_hierarchy_point *points, size_t count,
+                        const bundle_box *box, bundle *b) {
+  ev_hierarchy_point nodes[BUNDLE_MOST];
+  *b = (bundle){.node_count = box->along * box->across, .count = count};
+  place_nodes(box, nodes);
+  b->nodes = start_points(m, nodes, b->node_count);
+  b->weights = malloc(count * sizeof *b->weights);
+  b->shares = malloc(count * sizeof *b->shares);
+  if (!b->nodes || !b->weights || !b->shares) return false;
+  for (size_t i = 0; i < count; i++) {
+    b->weights[i] = points[i].weight;
+    share_point(&points[i], box, b->shares[i]);
+  }
+  return true;
+}
+
+/* Has the same tasks' cumulants summed at all nodes. */
+static void sum_bundle_cumulants(const macro *m, bundle *b, double z) {
+  bool enough = true;
+  for (size_t j = 0; j < b->node_count; j++) enough = enough && b->nodes[j].within >= z;
+  if (enough) return;
+  for (size_t j = 0; j < b->node_count; j++) extend_cumulants(m, &b->nodes[j], z);
+  for (size_t t = 0; t < m->count; t++) {
+    double within = HUGE_VAL;
+    for (size_t j = 0; j < b->node_count; j++) within = fmin(within, b->nodes[j].tasks[t].within);
+    for (size_t j = 0; j < b->node_count; j++) b->nodes[j].tasks[t].within = within;
+  }
+  for (size_t j = 0; j < b->node_count; j++) sum_cumulants(m, &b->nodes[j], z);
+}
+
+/* Adds ln of a phi to a power.  Its angle is the one that is nearest to *last, that of the node
+** before, and becomes it; without one it is within half a turn of 0. */
+EV_WIDE static void add_ln_wave(waves *sum, const waves *phi, double times, bool first,
+                                double *last) {
+  const double turn = 2 * M_PI;
+  for (int i = 0; i < EV_NODES; i += EV_LANES) {
+    ev_lanes x, y, size, angle;
+    memcpy(&x, phi->re + i, sizeof x);
+    memcpy(&y, phi->im + i, sizeof y);
+    size = x * x + y * y;
+    ev_angle(&x, &y, &angle);
+    ev_log(&size, 1);
+    for (int j = 0; j < EV_LANES; j++) {
+      double at = angle[j];
+      if (last && !first) at += turn * floor((last[i + j] - at) / turn + 0.5);
+      if (last) last[i + j] = at;
+      sum->re[i + j] += times * size[j] / 2;
+      sum->im[i + j] += times * at;
+    }
+  }
+}
+
+/* A product of the phi of tasks at a node whose densities fall from one end to the other: seen
+** from there, the angle of each is between 0 and about its small shape's quarter turns, and never
+** half a turn (Polya).  While the shapes sum to at most 1, so is that of the product. */
+typedef struct falling_product {
+  waves product;
+  double shapes;
+} falling_product;
+
+static void flush_product(falling_product *f, waves *ln) {
+  if (f->shapes == 0) return;
+  add_ln_wave(ln, &f->product, 1, true, NULL);
+  f->shapes = 0;
+}
+
+/* Adds ln of such a task's phi, sooner or later. */
+static void add_falling_task(const axis_panel *p, waves phi, bool right, double shape, double times,
+                             double total, falling_product *f, waves *ln) {
+  for (int q = 0; q < EV_NODES && right; q++) {
+    double x = p->half_re[q], y = -p->half_im[q], re = x * x - y * y, im = 2 * x * y;
+    double turned = phi.re[q] * re - phi.im[q] * im;
+    phi.im[q] = phi.re[q] * im + phi.im[q] * re;
+    phi.re[q] = turned;
+    ln->im[q] += times * p->tau[q] / total;
+  }
+  if (times * shape > 0.5) {
+    add_ln_wave(ln, &phi, times, true, NULL);
+    return;
+  }
+  if (f->shapes + times * shape > 1) flush_product(f, ln);
+  if (f->shapes == 0)
+    for (int q = 0; q < EV_NODES; q++) f->product.re[q] = 1, f->product.im[q] = 0;
+  multiply_power(&f->product, phi, times);
+  f->shapes += times * shape;
+}
+
+/* Whether the logarithm of a task's phi may be interpolated: away from zeros. */
+static bool has_logarithm(const waves *phi) {
+  for (int q = 0; q < EV_NODES; q++)
+    if (phi->re[q] * phi->re[q] + phi->im[q] * phi->im[q] < 0.01) return false;
+  return true;
+}
+
+/* Adds ln of a task's phi at all nodes; false where it is not to be interpolated. */
+static bool add_task_to_nodes(macro *m, axis_panel *panel, const bundle *b, size_t t,
+                              falling_product *falling, waves *ln) {
+  const ev_cluster *task = &m->tasks[t];
+  bool right = task->k == task->n, whole = task->times == floor(task->times), falls = true;
+  double last[EV_NODES] = {0};
+  for (size_t j = 0; j < b->node_count; j++) {
+    const task_wave *at = &b->nodes[j].tasks[t];
+    falls = falls && (right ? at->b <= 1 : task->k == 0 && at->a <= 1);
+  }
+  for (size_t j = 0; j < b->node_count; j++) {
+    task_wave *at = &b->nodes[j].tasks[t];
+    waves phi;
+    m->status =
+        whole ? waves_of_task(m, panel, at, &phi) : add_group(m, panel, at, task->times, &ln[j]);
+    if (m->status != EV_OK || (whole && !falls && !has_logarithm(&phi))) return false;
+    if (whole && falls)
+      add_falling_task(panel, phi, right, right ? at->b : at->a, task->times, m->total, &falling[j],
+                       &ln[j]);
+    else if (whole)
+      add_ln_wave(&ln[j], &phi, task->times, j == 0, last);
+  }
+  return true;
+}
+
+/* ln phi at the nodes, on a panel; false where it is not to be interpolated. */
+static bool ln_of_nodes(macro *m, axis_panel *panel, bundle *b, waves *ln) {
+  double z = panel->tau[EV_NODES - 1] / m->total;
+  falling_product falling[BUNDLE_MOST];
+  sum_bundle_cumulants(m, b, z);
+  for (size_t j = 0; j < b->node_count; j++) {
+    falling[j].shapes = 0;
+    ln_of_cumulants(b->nodes[j].u, panel->tau, m->total, &ln[j]);
+  }
+  for (size_t t = 0; t < m->count; t++)
+    if (b->nodes[0].tasks[t].within < z && !add_task_to_nodes(m, panel, b, t, falling, ln))
+      return false;
+  for (size_t j = 0; j < b->node_count; j++) flush_product(&falling[j], &ln[j]);
+  return true;
+}
+
+/* A point's wave between those of the nodes. */
+EV_WIDE static void interpolate(const bundle *b, size_t point, const waves *ln, waves *w) {
+  *w = (waves){{0}, {0}};
+  for (size_t j = 0; j < b->node_count; j++) {
+    double share = b->shares[point][j];
+    for (int q = 0; q < EV_NODES; q++) {
+      w->re[q] += share * ln[j].re[q];
+      w->im[q] += share * ln[j].im[q];
+    }
+  }
+}
+
+/* Adds a bundle's phi to the sum on a panel. */
+static void add_bundle(const macro *m, bundle *b, const waves *ln, waves *sum) {
+  for (size_t i = 0; i < b->count; i++) {
+    waves phi;
+    if (b->weights[i] == 0) continue;
+    interpolate(b, i, ln, &phi);
+    exponentiate(&phi);
+    scale_waves(&phi, b->weights[i]);
+    for (int q = 0; q < EV_NODES; q++) {
+      sum->re[q] += phi.re[q];
+      sum->im[q] += phi.im[q];
+    }
+    if (largest(&phi) < m->negligible) b->weights[i] = 0;
+  }
+}
+
+/* The nodes' branches, all nodes' of one task after another's; false where they do not serve
+** from tau on, or where an end has too little to have a logarithm at one of them. */
+static bool make_bundle_branches(const macro *m, const bundle *b, double tau, task_branches *br) {
+  for (size_t j = 0; j < b->node_count; j++)
+    if (!make_branches(m, &b->nodes[j], tau, br + j * m->count)) return false;
+  for (size_t t = 0; t < m->count; t++) {
+    int end = main_end(&br[t]);
+    for (size_t j = 0; j < b->node_count; j++) {
+      const task_branches *one = &br[j * m->count + t];
+      if (end ? one->high.absent : one->low.absent) return false;
+    }
+  }
+  return true;
+}
+
+/* The corners of all nodes on a panel of a ray. */
+static void corners_of_nodes(const macro *m, const bundle *b, const ray_panel *p,
+                             const task_branches *branches, corner_waves *w, waves *ln) {
+  memset(w, 0, b->node_count * sizeof *w);
+  for (size_t j = 0; j < b->node_count; j++) {
+    w[j].first = w[j].last = RAY_WINDOW;
+    for (int q = 0; q < EV_NODES; q++) w[j].at[RAY_WINDOW].re[q] = 1;
+    for (size_t t = 0; t < m->count; t++)
+      multiply_task(&w[j], p, &branches[j * m->count + t], main_end(&branches[t]),
+                    m->tasks[t].times);
+    ln[j] = w[j].ln;
+  }
+}
+
+/* Adds a bundle's E_c on a panel, c a corner: the sum over points of their own E at the middle
+** corner, by what they take from each node, times the node's share of c.  False where nothing is
+** left of them. */
+static bool add_bundle_corners(macro *m, ray_level *l, int ray, int panel, const bundle *b,
+                               const corner_waves *w, const waves *ln) {
+  waves taken[BUNDLE_MOST] = {{{0}, {0}}};
+  int first = RAY_WINDOW, last = RAY_WINDOW;
+  double most = 0;
+  for (size_t i = 0; i < b->count; i++) {
+    waves e;
+    if (b->weights[i] == 0) continue;
+    interpolate(b, i, ln, &e);
+    exponentiate(&e);
+    scale_waves(&e, b->weights[i]);
+    most = fmax(most, largest(&e));
+    for (size_t j = 0; j < b->node_count; j++)
+      for (int q = 0; q < EV_NODES; q++) {
+        taken[j].re[q] += b->shares[i][j] * e.re[q];
+        taken[j].im[q] += b->shares[i][j] * e.im[q];
+      }
+  }
+  for (size_t j = 0; j < b->node_count; j++) {
+    first = w[j].first < first ? w[j].first : first;
+    last = w[j].last > last ? w[j].last : last;
+  }
+  for (int i = first; i <= last; i++) {
+    long corner = lround(w[0].base) + i - RAY_WINDOW;
+    if (corner < 0 || corner > (long)m->total) continue;
+    waves *sum = corner_sums(m, l, (size_t)corner);
+    if (!sum) {
+      m->status = EV_NO_MEMORY;
+      return false;
+    }
+    for (size_t j = 0; j < b->node_count; j++)
+      add_wave_product(sum + ray * RAY_PANELS + panel, &taken[j], &w[j].at[i]);
+  }
+  return most > m->negligible;
+}
+
+static void add_rays_of_bundle(macro *m, ray_level *l, const bundle *b,
+                               const task_branches *branches) {
+  bool at_one = true, at_zero = true; /* every task is; no m lies beyond */
+  waves ln[BUNDLE_MOST];
+  corner_waves *w = malloc(b->node_count * sizeof *w);
+  if (!w) m->status = EV_NO_MEMORY;
+  for (size_t i = 0; i < m->count * b->node_count; i++) {
+    at_one = at_one && branches[i].low.absent;
+    at_zero = at_zero && branches[i].high.absent;
+  }
+  for (int ray = at_one ? 1 : 0; w && ray < (at_zero ? 1 : 2); ray++)
+    for (int panel = 0; panel < RAY_PANELS; panel++) {
+      corners_of_nodes(m, b, &l->panels[ray][panel], branches, w, ln);
+      if (!add_bundle_corners(m, l, ray, panel, b, w, ln)) break;
+    }
+  free(w);
+}
+
+/* Takes a bundle off the axis, unless one of its nodes has not parted into branches. */
+static bool bundle_leaves(macro *m, ray_level *l, const bundle *b) {
+  task_branches *branches = malloc(m->count * b->node_count * sizeof *branches);
+  if (!branches) m->status = EV_NO_MEMORY;
+  bool leaves = branches && make_bundle_branches(m, b, l->tau, branches);
+  if (leaves) add_rays_of_bundle(m, l, b, branches);
+  free(branches);
+  return leaves;
+}
+
+/* Whether nodes are worth it. */
+static bool box_serves(const bundle_box *box, size_t count) {
+  return box->along <= BUNDLE_SIDE && box->across <= BUNDLE_SIDE &&
+         box->along * box->across <= BUNDLE_MOST && 2 * box->along * box->across <= count;
+}
+
+/* Follows points by the nodes of a box; tells the panel up to which those served, most_panels where
+** they did to the end. */
+static size_t march_bundle(macro *m, const bundle_box *box, const ev_hierarchy_point *points,
+                           size_t count) {
+  bundle b;
+  waves ln[BUNDLE_MOST];
+  size_t i = 0;
+  if (!make_bundle(m, points, count, box, &b)) m->status = EV_NO_MEMORY;
+  for (; i < m->most_panels && m->status == EV_OK; i++) {
+    waves sum = {{0}, {0}};
+    ray_level *l = level_of_panel(m, i);
+    axis_panel *panel = panel_at(m, i);
+    if (!panel) m->status = EV_NO_MEMORY;
+    bool left = m->status == EV_OK && l && bundle_leaves(m, l, &b);
+    if (left || m->status != EV_OK) i = m->most_panels;
+    if (left || m->status != EV_OK || !ln_of_nodes(m, panel, &b, ln)) break;
+    add_bundle(m, &b, ln, &sum);
+    if (!add_sum(m, panel, &sum)) i = m->most_panels;
+  }
+  free_bundle(m, &b);
+  return i < m->most_panels ? i : m->most_panels;
+}
+
+/* Follows points one by one from a panel on. */
+static void march_alone(macro *m, size_t from, const ev_hierarchy_point *points, size_t count) {
+  point_wave *alone = start_points(m, points, count);
+  if (!alone) {
+    m->status = EV_NO_MEMORY;
+    return;
+  }
+  march_points(m, from, alone, count);
+  free_points(m, alone, count);
+}
+
+/* Follows points by nodes as far as those serve; tells the panel up to which. */
+static size_t march_together(macro *m, const ev_hierarchy_point *points, size_t count) {
+  bundle_box box = box_of(m, points, count);
+  return box_serves(&box, count) ? march_bundle(m, &box, points, count) : 0;
+}
+
+/* Follows the points of some lines: by nodes for all of them, or for each, and then one by one. */
+static void march_lines(macro *m, const ev_hierarchy_point *points, size_t count) {
+  size_t from = march_together(m, points, count);
+  for (size_t first = 0, next; first < count && from < m->most_panels; first = next) {
+    for (next = first; next < count && points[next].d == points[first].d;) next++;
+    if (m->host.interrupted && m->host.interrupted(m->host.context)) m->status = EV_INTERRUPTED;
+    size_t alone = from;
+    if (m->status == EV_OK && from == 0) alone = march_together(m, points + first, next - first);
+    if (m->status == EV_OK && alone < m->most_panels)
+      march_alone(m, alone, points + first, next - first);
+  }
+}
+
+/* The points of a panel of lines that are neither negligible nor narrow; narrow ones are added. */
+static void add_panel_of_lines(macro *m, const ev_hierarchy *h, const ev_hierarchy_line *lines) {
+  size_t room = 0, count = 0;
+  for (int i = 0; i < EV_NODES; i++) room += lines[i].count;
+  ev_hierarchy_point *kept = malloc((room + 1) * sizeof *kept);
+  if (!kept) m->status = EV_NO_MEMORY;
+  for (int i = 0; i < EV_NODES && kept; i++) {
+    bool narrow = line_is_narrow(m, h, &lines[i]);
+    if (narrow) add_narrow_line(m, h, &lines[i]);
+    for (size_t j = 0; j < lines[i].count && !narrow; j++) {
+      const ev_hierarchy_point *p = &h->points[lines[i].first + j];
+      if (p->weight < m->negligible) continue;
+      m->wide += p->weight;
+      m->kept += p->weight;
+      kept[count++] = *p;
+    }
+  }
+  if (count > 0 && m->status == EV_OK) march_lines(m, kept, count);
+  free(kept);
 }
 
 /*
@@ -982,17 +1449,12 @@ static size_t merge_tasks(ev_cluster *tasks, size_t count) {
 }
 
 static ev_status mean_of_tasks(macro *m, const ev_hierarchy *h, const ev_options *options,
-                               ev_host host, ev_interval *ci) {
+                               ev_interval *ci) {
   bool small = ev_tail(options) < EV_SMALL_TAIL;
   m->negligible = small ? 1e-14 : 1e-11;
   find_range(m, h, small ? 18 : 25);
-  for (size_t i = 0; i < h->line_count && m->status == EV_OK; i++) {
-    if (host.interrupted && host.interrupted(host.context)) m->status = EV_INTERRUPTED;
-    if (line_is_narrow(m, h, &h->lines[i]))
-      add_narrow_line(m, h, &h->lines[i]);
-    else
-      add_line(m, h, &h->lines[i]);
-  }
+  for (size_t i = 0; i < h->panel_count && m->status == EV_OK; i++)
+    add_panel_of_lines(m, h, &h->lines[h->panels[i].first]);
   if (m->status == EV_OK)
     *ci = (ev_interval){find_bound(m, ev_tail(options), true),
                         find_bound(m, ev_tail(options), false)};
@@ -1013,12 +1475,12 @@ static ev_status mean_of_merged(ev_cluster *tasks, size_t count, double total,
     status = ev_group_tasks(groups, &fewer);
   }
   if (status == EV_OK) {
-    macro m = {.tasks = groups, .count = fewer, .total = total};
-    status = mean_of_tasks(&m, &h, options, host, ci);
+    macro m = {.tasks = groups, .count = fewer, .total = total, .host = host};
+    status = mean_of_tasks(&m, &h, options, ci);
   }
   if (status == EV_NOT_CONVERGED && fewer < count) {
-    macro m = {.tasks = tasks, .count = count, .total = total};
-    status = mean_of_tasks(&m, &h, options, host, ci);
+    macro m = {.tasks = tasks, .count = count, .total = total, .host = host};
+    status = mean_of_tasks(&m, &h, options, ci);
   }
   ev_hierarchy_free(&h);
   free(groups);
