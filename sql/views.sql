@@ -207,14 +207,14 @@ WITH RECURSIVE worded AS MATERIALIZED (
       SELECT a.m << 32 | b.m AS pair, a.known_bits & b.known_bits AS n, a.right_bits & b.right_bits AS both,
              a.right_bits & b.known_bits AS right_a, a.known_bits & b.right_bits AS right_b
       FROM bits AS a JOIN bits AS b USING (task, word)
-      WHERE a.m < b.m AND a.m > 0
+      WHERE a.m < b.m AND a.m > 0 AND a.known_bits & b.known_bits
       UNION ALL
-      SELECT m << 32, bits, 0, bits & right_bits, 0 FROM met JOIN worded USING (task, word) WHERE worded.n > 0
+      SELECT m << 32, bits, 0, bits & right_bits, 0 FROM met JOIN worded USING (task, word) WHERE bits AND worded.n > 0
       LIMIT -1
     )
     LIMIT -1
   )
-  GROUP BY pair HAVING n > 0
+  GROUP BY pair
 ), scored AS (
   -- Pairs with some question that is graded or was asked again: each such question's
   -- difference, and those of the bits, whose rest is NULL, by how often they came.

@@ -410,6 +410,16 @@ def families():
     check(f"30 equal models: some pair differs in {held} of 20 evals, and in {alone} on its own", held <= 3 and alone >= 17)
 
 
+def paired_by_few_questions():
+    """Of two models with 80 questions in turn and 4 both, the pair is of these 4, wherever they are among the 84."""
+    for first in range(0, 81, 8):
+        both = range(first, first + 4)
+        db = filled([(model, "t", f"{q:02}", 1, q % 3 % 2, None, None, None, None) for q in range(84) for i, model in enumerate("ab")
+                     if q in both or q % 2 == i])
+        check(f"4 questions from {first} on", table(db, "SELECT n, common FROM verdicts") == [{"n": 4, "common": 4}])
+        check(f"4 questions from {first} on, in common", [r["n"] for r in table(db, "SELECT n FROM common")] == [4, 4])
+
+
 def paired_by_an_index():
     """Pairs are looked up, not searched for: that many models, or that many questions, would take minutes."""
     plan = [r["detail"] for r in table(filled(answers(12, 2, 1, 3)), "EXPLAIN QUERY PLAN SELECT * FROM verdicts")]
@@ -572,6 +582,7 @@ def main():
     items_as_text()
     names()
     families()
+    paired_by_few_questions()
     paired_by_an_index()
     datasette_pictures()
     datasette()
