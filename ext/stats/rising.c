@@ -364,7 +364,7 @@ double ev_rising_at(ev_rising *r, double x) {
   return last ? sum + r->factors * v : sum;
 }
 
-EV_WIDE void ev_rising_add_apart(ev_rising *r, const ev_lanes *x, ev_lanes *sum) {
+EV_WIDE static void add_apart(ev_rising *r, const ev_lanes *x, ev_lanes *sum) {
   ev_lanes v = 1 + *x, u = v, b0 = {0}, b1 = {0};
   const double *series[EV_LANES];
   ev_log(&v, 1);
@@ -386,4 +386,8 @@ EV_WIDE void ev_rising_add_apart(ev_rising *r, const ev_lanes *x, ev_lanes *sum)
   }
   ev_lanes c = {series[0][0], series[1][0], series[2][0], series[3][0]};
   *sum += (c - b1) + u * b0;
+}
+
+void ev_rising_add_apart(ev_rising *r, const ev_lanes *x, ev_lanes *sum) {
+  add_apart(r, x, sum);
 }
