@@ -281,6 +281,7 @@ SELECT 'pair' AS row, a.model AS model_a, b.model AS model_b, n, both, only_a, o
        NULL AS task, NULL AS graded, NULL AS again, NULL AS correct, NULL AS errored,
        NULL AS questions, NULL AS answers, NULL AS total, NULL AS units, NULL AS rest, NULL AS outside
 FROM held CROSS JOIN models AS a ON a.m = pair >> 32 CROSS JOIN models AS b ON b.m = pair & 0xffffffff
+WHERE pair & 0xffffffff
 UNION ALL
 SELECT 'task', model, NULL, n, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
        task, graded, again, correct, errored,

@@ -396,6 +396,8 @@ def names():
     check(f"names of any kind: {rows}", [r["common"] for r in rows] == [1] * 6 and near(sum(r["p_best"] for r in rows), 1))
     check("no name, asked again", [(r["method"], r["ci"] is None) for r in rows if r["model"] is None] == [("clustered by item", False)])
     check("pairs of any kind but no name", len(table(db, "SELECT * FROM compare")) == 10 and len(table(db, "SELECT * FROM common")) == 6)
+    db.execute("DELETE FROM results WHERE rowid = 4")
+    check("the same, asked once", len(table(db, "SELECT * FROM compare")) == 10 and len(table(db, "SELECT * FROM common")) == 6)
 
 
 def families():
