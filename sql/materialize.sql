@@ -74,7 +74,7 @@ DROP VIEW verdicts;
 DROP VIEW tallies;
 DROP VIEW standings;
 DROP VIEW questions;
-DROP VIEW shares;
+DROP VIEW marks;
 DROP VIEW words;
 DROP VIEW numbered;
 DROP VIEW kinds;

@@ -8,7 +8,7 @@
 --   common        one row a model, on the questions that every model answered
 --   passes        one row a model, task and k: one of k attempts right, and all k
 --
--- and what those are made of: kinds, numbered, words, shares, questions, standings,
+-- and what those are made of: kinds, numbered, words, marks, questions, standings,
 -- verdicts, tallies.
 --
 -- Whether a task is graded is decided in kinds, and whether a question was asked
@@ -100,13 +100,13 @@ SELECT model, task, word, asked, n, correct, known_bits, right_bits, graded,
        n > ((four + (four >> 4)) & 0x0f0f0f0f0f) % 255 AS again
 FROM fours;
 
--- shares: one row an answer.
+-- marks: one row an answer.
 --
 --   share     its part of the task's range, or whether it is right; NULL if not known
 --   text      1 if it is a score that is no number
 --   invalid   what is neither right nor wrong in a task that is not graded
-DROP VIEW IF EXISTS shares;
-CREATE VIEW shares AS
+DROP VIEW IF EXISTS marks;
+CREATE VIEW marks AS
 SELECT model, name AS task, q.text AS item, id, word, graded,
        CASE WHEN NOT graded THEN correct + 0
             WHEN correct IS NOT NULL OR error IS NULL
@@ -127,7 +127,7 @@ DROP VIEW IF EXISTS questions;
 CREATE VIEW questions AS
 WITH shared AS (
   -- LIMIT keeps SQLite from working out a subquery's column again wherever it is used.
-  SELECT * FROM shares LIMIT -1
+  SELECT * FROM marks LIMIT -1
 ), whole AS (
   SELECT *, CASE WHEN share BETWEEN 0 AND 1 THEN CAST(share * 0x80000000 AS INTEGER) END AS units FROM shared
 ), parted AS (
@@ -166,7 +166,7 @@ WITH RECURSIVE worded AS MATERIALIZED (
   SELECT task, word, bits FROM everyone WHERE rest = ''
 ), answered AS NOT MATERIALIZED (
   SELECT m, w.model, w.task, w.graded, w.again, id, share, share NOT BETWEEN 0 AND 1 OR text AS outside
-  FROM worded AS w CROSS JOIN shares AS s ON s.task = w.task AND s.word = w.word AND s.model IS w.model
+  FROM worded AS w CROSS JOIN marks AS s ON s.task = w.task AND s.word = w.word AND s.model IS w.model
   WHERE n > 0 AND by_row AND share IS NOT NULL
 ), whole AS NOT MATERIALIZED (
   -- LIMIT keeps SQLite from working out a subquery's column again wherever it is used.
