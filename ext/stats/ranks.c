@@ -252,7 +252,8 @@ EV_WIDE static void add_trials(rank_walk *w, double p, double q) {
   double *from = w->counts[0], *to = w->counts[1];
   double none = p * q, one = p * (1 - q) + (1 - p) * q, both = (1 - p) * (1 - q);
   size_t least = w->least, most = w->most + 2;
-  from[least - 1] = from[least - 2] = 0;
+  double *first = from + least;
+  first[-1] = first[-2] = 0;
   for (size_t r = w->most + 1; r < most + EV_LANES; r++) from[r] = 0;
   for (size_t r = least; r <= most; r += EV_LANES) {
     ev_lanes same, fewer, fewest;
