@@ -282,16 +282,22 @@ static void waves_of_branch(const ev_wave_branch *b, const ray_panel *p, int end
   waves_of_shifted_branch(b, &p->z[end], ln, series);
 }
 
+/* ln of the square of the size of four waves from i on, and their angles. */
+EV_INLINE void ln_of_lanes(const waves *w, int i, ev_lanes *size, ev_lanes *angle) {
+  ev_lanes x, y;
+  memcpy(&x, w->re + i, sizeof x);
+  memcpy(&y, w->im + i, sizeof y);
+  *size = x * x + y * y;
+  ev_angle(&x, &y, angle);
+  ev_log(size, 1);
+}
+
 /* Adds ln of a power of a branch, its series being so near 1 that it has one logarithm, or the
 ** power whole. */
 EV_WIDE static void add_ln_power(waves *sum, const waves *ln, const waves *series, double times) {
   for (int i = 0; i < EV_NODES; i += EV_LANES) {
-    ev_lanes x, y, size, angle;
-    memcpy(&x, series->re + i, sizeof x);
-    memcpy(&y, series->im + i, sizeof y);
-    size = x * x + y * y;
-    ev_angle(&x, &y, &angle);
-    ev_log(&size, 1);
+    ev_lanes size, angle;
+    ln_of_lanes(series, i, &size, &angle);
     for (int j = 0; j < EV_LANES; j++) {
       sum->re[i + j] += times * (ln->re[i + j] + size[j] / 2);
       sum->im[i + j] += times * (ln->im[i + j] + angle[j]);
@@ -1011,12 +1017,8 @@ EV_WIDE static void add_ln_wave(waves *sum, const waves *phi, double times, bool
                                 double *last) {
   const double turn = 2 * M_PI;
   for (int i = 0; i < EV_NODES; i += EV_LANES) {
-    ev_lanes x, y, size, angle;
-    memcpy(&x, phi->re + i, sizeof x);
-    memcpy(&y, phi->im + i, sizeof y);
-    size = x * x + y * y;
-    ev_angle(&x, &y, &angle);
-    ev_log(&size, 1);
+    ev_lanes size, angle;
+    ln_of_lanes(phi, i, &size, &angle);
     for (int j = 0; j < EV_LANES; j++) {
       double at = angle[j];
       if (last && !first) at += turn * floor((last[i + j] - at) / turn + 0.5);
