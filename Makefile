@@ -185,7 +185,7 @@ demo:
 	$(call need,$(DEMO_NEEDS))
 	@$(MAKE) -s --no-print-directory $(SO)
 	@rm -f build/demo.db
-	@sqlite3 build/demo.db '.load build/evalci' '.echo on' '.read sql/demo.sql'
+	@. sql/shell.sh && sqlite build/demo.db '.load build/evalci' '.echo on' '.read sql/demo.sql'
 	@echo 'Go on, at a prompt with the extension loaded:'
 	@echo "  sqlite3 -box build/demo.db -cmd '.load build/evalci'"
 	@echo 'and type, for one:'

@@ -9,7 +9,7 @@
 #
 # make gate DB= BASELINE= CANDIDATE= [MARGIN= SURE=] builds the extension and runs
 # this; make ends with 2 for each of 1, 2 and 3.
-home=$(cd "$(dirname "$0")/.." && pwd)
+home=$(cd "$(dirname "$0")/.." && pwd) && . "$home/sql/shell.sh" || exit 3
 
 refuse() { echo "gate: $1; as in sql/gate.sh evals.db old new 0.02 0.95" >&2; exit 3; }
 
@@ -26,12 +26,13 @@ number "$sure" "SURE must be a number between 0.5 and 1"
 case $margin in 0 | 0.* | .*) ;; *) refuse "MARGIN must be below 1, not '$margin'" ;; esac
 case $sure in 0.[5-9]* | .[5-9]*) ;; *) refuse "SURE must be between 0.5 and 1, not '$sure'" ;; esac
 cd "$home" || exit 3
+judge "$database"
 for model in "$2" "$3"; do
   test -n "$model" || refuse "BASELINE and CANDIDATE must be named"
-  known=$(sqlite3 -bail -readonly "$database" "SELECT EXISTS (SELECT 1 FROM results WHERE model = $(text "$model"))") || exit 3
+  known=$(sqlite -bail -readonly "$database" "SELECT EXISTS (SELECT 1 FROM results WHERE model = $(text "$model"))") || exit 3
   test "$known" = 1 || refuse "results has no model '$model'"
 done
-lines=$(sqlite3 -bail -readonly "$database" '.load build/evalci' '.parameter init' \
+lines=$(sqlite -bail -readonly "$database" '.load build/evalci' '.parameter init' \
   "INSERT INTO temp.sqlite_parameters VALUES ('@baseline', $(text "$2")), ('@candidate', $(text "$3")), ('@margin', $margin), ('@sure', $sure)" \
   '.read sql/gate.sql') || exit 3
 printf '%s\n' "$lines"

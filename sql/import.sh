@@ -6,7 +6,7 @@
 # in the environment make it.  The whole import is one transaction: whatever stops it,
 # a field that cannot be read or a full disk, leaves the database as it was, and no
 # database where there was none.
-home=$(cd "$(dirname "$0")/.." && pwd)
+home=$(cd "$(dirname "$0")/.." && pwd) && . "$home/sql/shell.sh" || exit 1
 
 refuse() { echo "import: $1; as in make import FROM=csv FILE=results.csv DB=evals.db" >&2; exit 1; }
 
@@ -39,7 +39,8 @@ trap 'exit 1' HUP INT TERM
 # database of their own: where names are looked up, none of yours is in the way.
 if test "$reader" = copy; then
   source="file://$(printf %s "$file" | sed 's/%/%25/g; s/?/%3f/g; s/#/%23/g')?mode=ro"
-  sqlite3 -bail "$scratch/copy.db" <<END >&2 || refuse "'$2' cannot be read as a database of $from"
+  judge "$file"
+  sqlite -bail "$scratch/copy.db" <<END >&2 || refuse "'$2' cannot be read as a database of $from"
 ATTACH $(quoted "$source") AS source;
 .read "|sed 's/^CREATE VIEW/CREATE TEMP VIEW/; s/^DROP VIEW IF EXISTS /&temp./' sql/adapters/$from.sql"
 CREATE TABLE main.answers AS SELECT model, task, item, attempt, correct, score, error FROM temp.results;
@@ -57,7 +58,8 @@ parameters() {
 }
 
 test -e "$database" || fresh=yes
-sqlite3 -bail "$database" <<END >"$scratch/said" 2>&1 && { cat "$scratch/said"; exit; }
+judge "$database"
+sqlite -bail "$database" <<END >"$scratch/said" 2>&1 && { cat "$scratch/said"; exit; }
 .parameter init
 $(parameters)
 .mode box --wrap 0

@@ -4,7 +4,7 @@
 # make report DB=evals.db OUT=report.html builds the extension and runs this.  The
 # views are temporary and the database is only read, so it may be one that this
 # user cannot write, in a directory that this user cannot write.
-home=$(cd "$(dirname "$0")/.." && pwd)
+home=$(cd "$(dirname "$0")/.." && pwd) && . "$home/sql/shell.sh" || exit 1
 
 refuse() { echo "report: $1; as in make report DB=evals.db OUT=report.html" >&2; exit 1; }
 
@@ -29,6 +29,7 @@ if ! test -w "$(dirname "$file")"; then
   fi
 fi
 
-cd "$home" && sqlite3 -bail "$database" '.load build/evalci' '.read sql/report.sql' >"$page.part" ||
+judge "$database"
+cd "$home" && sqlite -bail "$database" '.load build/evalci' '.read sql/report.sql' >"$page.part" ||
   { rm -f "$page.part"; exit 1; }
 mv "$page.part" "$page" && echo "wrote $2"

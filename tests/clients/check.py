@@ -26,6 +26,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = str(ROOT / "tests"), str(ROOT / "tests/views")
 import catalogue  # noqa: E402
+from checks import SQLITE  # noqa: E402
 from examples import BLOCK  # noqa: E402
 
 HERE = ROOT / "tests/clients"
@@ -77,7 +78,7 @@ def run(command, **options):
 
 
 def shell(*words):
-    done = run(["sqlite3", *map(str, words)], cwd=ROOT)
+    done = run([*SQLITE, *map(str, words)], cwd=ROOT)
     if done.returncode or done.stderr:
         sys.exit(f"the sqlite3 shell failed: {done.stderr}0 passed, 1 failed")
     return done.stdout

@@ -2,6 +2,7 @@
 # "When a host refuses" of ext/CLIENTS.md: each message provoked for real.  What a row of
 # the table quotes must be what the host prints.  Left out: a Python without
 # extensions, an older glibc and a noexec disk, which a machine may not have.
+. sql/shell.sh
 scratch=build/clients/refusals passed=0 failed=0
 rm -rf $scratch
 mkdir -p $scratch
@@ -25,7 +26,7 @@ refusal() {
     passed=$((passed + 1))
   fi
 }
-load() { sqlite3 :memory: ".load $1"; }
+load() { sqlite :memory: ".load $1"; }
 python() { "$PYTHON" -c "import sqlite3; db = sqlite3.connect(':memory:'); $1"; }
 node_sql() { node -e "new (require('./build/clients/node/node_modules/$1'))(':memory:').exec(\"SELECT load_extension('build/evalci')\")"; }
 r_sql() { Rscript -e 'DBI::dbGetQuery(DBI::dbConnect(RSQLite::SQLite(), loadable.extensions = FALSE), "SELECT load_extension(1)")'; }
@@ -39,8 +40,8 @@ refusal 'evalci.so: cannot open shared object file' load nowhere/evalci
 refusal 'wrong ELF class' load $scratch/class
 refusal 'invalid ELF header' load $scratch/text
 refusal 'undefined symbol: sqlite3_NAME_init' load $scratch/renamed
-refusal 'cannot run .load in safe mode' sqlite3 -safe :memory: '.load build/evalci'
-refusal 'evalci is loaded in this connection already' sqlite3 :memory: '.load build/evalci' "SELECT load_extension('build/evalci')"
+refusal 'cannot run .load in safe mode' sqlite -safe :memory: '.load build/evalci'
+refusal 'evalci is loaded in this connection already' sqlite :memory: '.load build/evalci' "SELECT load_extension('build/evalci')"
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -1,6 +1,7 @@
 #!/bin/sh
 # What the built file is: one exported symbol, GSL private, hardened, and
 # loadable by its bare name in the real shell.  Contract 13 and 24.
+. sql/shell.sh
 so=$1 passed=0 failed=0
 
 check() {
@@ -33,9 +34,9 @@ no_assertions() { ! nm -D --undefined-only "$so" | grep -q __assert; }
 fortified() { nm -D "$so" | grep -q '__[a-z]*printf_chk'; }
 version() { sed -n 's/^.define EVALCI_VERSION "\(.*\)"/\1/p' ext/evalci.h; }
 # Two readings of one aggregate cost one pass: one step in the program.
-once() { [ "$(sqlite3 :memory: '.load build/evalci' 'CREATE TABLE t(y)' 'EXPLAIN SELECT bayes_ci(y)->>0, bayes_ci(y)->>1 FROM t' | grep -c AggStep)" = 1 ]; }
-loads() { [ "$(sqlite3 :memory: '.load build/evalci' 'SELECT evalci_version()')" = "$(version)" ]; }
-twice() { sqlite3 :memory: '.load build/evalci' "SELECT load_extension('build/evalci')" 2>&1 | grep -q 'evalci is loaded in this connection already'; }
+once() { [ "$(sqlite :memory: '.load build/evalci' 'CREATE TABLE t(y)' 'EXPLAIN SELECT bayes_ci(y)->>0, bayes_ci(y)->>1 FROM t' | grep -c AggStep)" = 1 ]; }
+loads() { [ "$(sqlite :memory: '.load build/evalci' 'SELECT evalci_version()')" = "$(version)" ]; }
+twice() { sqlite :memory: '.load build/evalci' "SELECT load_extension('build/evalci')" 2>&1 | grep -q 'evalci is loaded in this connection already'; }
 
 check "exports sqlite3_evalci_init and nothing else" exports
 check "needs no libgsl at run time" gsl_private

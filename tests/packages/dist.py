@@ -21,7 +21,7 @@ import zipfile
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
-from checks import check, finish  # noqa: E402
+from checks import SQLITE, check, finish  # noqa: E402
 
 BUILT = ROOT / "build/dist"
 # The oldest glibc, by the symbols: of x86_64 memcpy's, of aarch64 the first there was.
@@ -159,10 +159,10 @@ def check_install(version, scratch):
     check(f"make install without a compiler: {said}", status == 0)
     line = re.search(r"\.load \S+", said)
     check("it says how to load it", line)
-    got = run("sqlite3", ":memory:", line.group(0) if line else "", "SELECT evalci_version()")
+    got = run(*SQLITE, ":memory:", line.group(0) if line else "", "SELECT evalci_version()")
     check(f"which works, and gives the version: {got}", got == (0, version + "\n"))
     db = scratch / "evals.db"
-    run("sqlite3", str(db), ".read sql/schema.sql", "INSERT INTO results(model, task, item, correct) VALUES ('m', 't', 1, 1)",
+    run(*SQLITE, str(db), ".read sql/schema.sql", "INSERT INTO results(model, task, item, correct) VALUES ('m', 't', 1, 1)",
         cwd=prefix / "share/evalci")
     status, said = run(str(prefix / "share/evalci/sql/report.sh"), str(db), str(scratch / "page.html"))
     check(f"and so does the report that was installed: {said}", status == 0 and "</html>" in (scratch / "page.html").read_text())

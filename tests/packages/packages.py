@@ -20,7 +20,7 @@ import zipfile
 ROOT = pathlib.Path(__file__).parent.parent.parent
 HERE = ROOT / "tests/packages"
 sys.path.insert(0, str(ROOT / "tests"))
-from checks import check, finish  # noqa: E402
+from checks import SQLITE, check, finish  # noqa: E402
 
 INTERVAL = "[0.69622"
 
@@ -40,7 +40,7 @@ def clean(**more):
 
 def demo(path):
     """The database of make demo."""
-    run("sqlite3", path, ".load build/evalci", ".read sql/demo.sql", cwd=ROOT)
+    run(*SQLITE, path, ".load build/evalci", ".read sql/demo.sql", cwd=ROOT)
 
 
 def check_reproducible(version, packages, scratch):
@@ -142,7 +142,7 @@ def check_import(command, scratch):
     sources["csv"] = scratch / "results.csv"
     for tool in ("promptfoo", "phoenix"):
         sources[tool] = scratch / f"{tool}.db"
-        run("sqlite3", sources[tool], f".read {fixtures}/{tool}.sql")
+        run(*SQLITE, sources[tool], f".read {fixtures}/{tool}.sql")
     for tool, path in sources.items():
         if not path.exists():
             continue
@@ -162,7 +162,7 @@ def check_gate(command, scratch):
         return
     answers = ", ".join(f"('{model}', 't', {item}, {int(item % modulus > 0)})"
                         for model, modulus in (("old", 3), ("new", 9), ("like", 3)) for item in range(200))
-    run("sqlite3", scratch / "gate.db", ".read sql/schema.sql",
+    run(*SQLITE, scratch / "gate.db", ".read sql/schema.sql",
         f"INSERT INTO results(model, task, item, correct) VALUES {answers}", cwd=ROOT)
     for baseline, candidate, wanted in (("old", "new", 0), ("new", "old", 1), ("old", "like", 2), ("old", "absent", 3)):
         got = command("gate", "gate.db", "--baseline", baseline, "--candidate", candidate)
@@ -264,7 +264,7 @@ def check_deb(version, packages):
     apt = [*sudo, "apt-get", "-o", "DPkg::Lock::Timeout=300", "-qq", "-y"]
     status, said = run(*apt, "install", "--no-install-recommends", deb)
     check(f"apt installs it: {said[-300:]}", status == 0)
-    got = run("sqlite3", ":memory:", ".load build/evalci", "SELECT evalci_version(), bayes_ci_counts(18, 20)", cwd="/usr/share/evalci")
+    got = run(*SQLITE, ":memory:", ".load build/evalci", "SELECT evalci_version(), bayes_ci_counts(18, 20)", cwd="/usr/share/evalci")
     check(f"it loads as its description says: {got}", got[1].startswith(f"{version}|{INTERVAL}"))
     status, said = run(*apt, "purge", "evalci")
     check(f"apt removes it, and nothing is left: {said[-300:]}", status == 0 and not os.path.exists("/usr/share/evalci"))

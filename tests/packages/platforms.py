@@ -21,7 +21,7 @@ import zipfile
 ROOT = pathlib.Path(__file__).parent.parent.parent
 HERE = ROOT / "tests/packages"
 sys.path[:0] = [str(ROOT / "tests"), str(HERE)]
-from checks import check, finish  # noqa: E402
+from checks import SQLITE, check, finish  # noqa: E402
 from packages import INTERVAL, clean, demo, run  # noqa: E402
 
 WINE = ROOT / "ext/dist/wine.sh"
@@ -134,7 +134,7 @@ def check_arm_archive(version, arm, scratch):
 
 
 def check_arm_sqlite(what, version, arm, folder, library):
-    got = run(*arm, arm[-1] / "usr/bin/sqlite3", ":memory:", f".load {library}",
+    got = run(*arm, arm[-1] / "usr/bin/sqlite3", *SQLITE[1:], ":memory:", f".load {library}",
               "SELECT evalci_version(), bayes_ci_counts(18, 20)", cwd=folder)
     check(f"{what}, loaded by ARM's sqlite3: {got}", got[0] == 0 and got[1].startswith(f"{version}|{INTERVAL}"))
 

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { load } from "../../build/page/evalci.mjs";
-import { check, finish, same } from "./checks.mjs";
+import { SQLITE, check, finish, same } from "./checks.mjs";
 
 const scratch = mkdtempSync(join(tmpdir(), "evalci-"));
 const evalci = await load();
@@ -110,7 +110,7 @@ function files() {
   writeFileSync(path, db.serialize());
   const query = "SELECT model, bayes_ci(correct) FROM results GROUP BY model ORDER BY model", wanted = db.query(query).rows;
   same("a database serialized is one for SQLite",
-       execFileSync("sqlite3", [path, "PRAGMA integrity_check; SELECT count(*) FROM results"], { encoding: "utf8" }), "ok\n200000\n");
+       execFileSync("sqlite3", [...SQLITE, path, "PRAGMA integrity_check; SELECT count(*) FROM results"], { encoding: "utf8" }), "ok\n200000\n");
   db.close();
 
   check("a Blob outside of a worker", /needs a worker/.test(refusal(() => evalci.files.add("evals.db", new Bytes(new Uint8Array(1)))).message));
@@ -145,12 +145,12 @@ function files() {
   check("no name", /no name of a file/.test(refusal(() => evalci.files.add("../..", "x")).message));
 
   // In WAL mode: with all of it in the file, and with the latest in the log.
-  execFileSync("sqlite3", [path, "PRAGMA journal_mode = wal", "INSERT INTO results VALUES ('late', 't', 1, 1)"]);
+  execFileSync("sqlite3", [...SQLITE, path, "PRAGMA journal_mode = wal", "INSERT INTO results VALUES ('late', 't', 1, 1)"]);
   evalci.files.add("evals.db", new Bytes(readFileSync(path)));
   const whole = evalci.open("/files/evals.db");
   same("a database in WAL mode", whole.query("SELECT count(*) FROM results").rows, [[200001]]);
   whole.close();
-  execFileSync("sqlite3", [path, "PRAGMA wal_autocheckpoint = 0", "INSERT INTO results VALUES ('later', 't', 1, 1)", `.shell cp ${path} ${path}.copy; cp ${path}-wal ${path}.copy-wal`]);
+  execFileSync("sqlite3", [...SQLITE, path, "PRAGMA wal_autocheckpoint = 0", "INSERT INTO results VALUES ('later', 't', 1, 1)", `.shell cp ${path} ${path}.copy; cp ${path}-wal ${path}.copy-wal`]);
   for (const suffix of ["", "-wal"]) evalci.files.add(`evals.db${suffix}`, new Bytes(readFileSync(`${path}.copy${suffix}`)));
   const logged = evalci.open("/files/evals.db");
   same("and its log", logged.query("SELECT count(*) FROM results").rows, [[200002]]);

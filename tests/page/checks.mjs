@@ -1,4 +1,8 @@
 /* Counting checks, for the suites in JavaScript: each ends with `N passed, M failed`. */
+
+/* Of the sqlite3 shell, the options with which sql/shell.sh starts it, and for its reasons. */
+export const SQLITE = ["-batch", "-init", "/dev/null", "-cmd", "PRAGMA trusted_schema=OFF", "-cmd", ".timeout 5000"];
+
 let passed = 0, failed = 0;
 
 export function check(what, ok) {

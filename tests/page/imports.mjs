@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
 
 import { load } from "../../build/page/evalci.mjs";
-import { check, finish, same } from "./checks.mjs";
+import { SQLITE, check, finish, same } from "./checks.mjs";
 
 const ROWS = "SELECT * FROM results ORDER BY task, item, model, attempt";
 const FIXTURES = "tests/views/adapters";
@@ -31,7 +31,7 @@ function run(command, args, options = {}) {
   return { status: done.status, out: done.stdout, err: done.stderr };
 }
 
-const sqlite = (database, ...commands) => run("sqlite3", [database, ...commands]).out;
+const sqlite = (database, ...commands) => run("sqlite3", [...SQLITE, database, ...commands]).out;
 
 /* The cells of what the shell's box mode prints, its heads among them. */
 function cells(text) {

@@ -32,7 +32,7 @@ import xml.etree.ElementTree
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/page")]
 from browser import CTRL, SHIFT, Browser, profile  # noqa: E402
-from checks import check, finish  # noqa: E402
+from checks import SQLITE, check, finish  # noqa: E402
 
 EXTENSION, HTML = (pathlib.Path(p).resolve() for p in sys.argv[1:])
 PICTURES = ROOT / "build/page/pictures"
@@ -105,7 +105,7 @@ def native(*command, **environment):
 
 def native_report(db):
     """As sql/report.sh has it, by the extension that is given."""
-    status, printed, errors = native("sqlite3", "-bail", db, f".load {EXTENSION.with_suffix('')}", ".read sql/report.sql")
+    status, printed, errors = native(*SQLITE, "-bail", db, f".load {EXTENSION.with_suffix('')}", ".read sql/report.sql")
     check(f"make report of {db.name}: {errors}", status == 0)
     return printed
 
@@ -328,7 +328,7 @@ def broken_answers(page, path):
     db.close()
     said, _ = page.dropped(path / "two.db")
     refused = text_of(page, "report-refused")
-    _, _, errors = native("sqlite3", "-bail", path / "two.db", f".load {EXTENSION.with_suffix('')}", ".read sql/report.sql")
+    _, _, errors = native(*SQLITE, "-bail", path / "two.db", f".load {EXTENSION.with_suffix('')}", ".read sql/report.sql")
     check(f"an answer that is none: {refused!r} is what the command line says: {errors!r}", refused and refused.strip() in errors)
     rows, error = page.ask("SELECT count(*) FROM results")
     check(f"it can still be asked: {rows} {error}", rows == [["2"]])

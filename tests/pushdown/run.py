@@ -23,6 +23,9 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+from checks import SQLITE  # noqa: E402
+
 HERE = ROOT / "tests/pushdown"
 COLUMNS = {"leaderboard": "model, n, correct, errored, accuracy, ci, lo, hi, method, tasks, task_ci, task_lo, task_hi, bar, err_lo, err_hi",
            "compare": "*"}
@@ -277,7 +280,7 @@ def finish(extension, counts, folder):
     for name, text in counts.items():
         (folder / f"{name}.csv").write_text(text)
     imports = [f".import --csv --skip 1 {folder}/{name}.csv {name[:-1]}_counts" for name in counts]
-    run(["sqlite3", "-bail", database, f".load {extension}", ".read sql/pushdown/finish.sql", *imports], cwd=ROOT)
+    run([*SQLITE, "-bail", database, f".load {extension}", ".read sql/pushdown/finish.sql", *imports], cwd=ROOT)
     return connect(database, extension)
 
 
@@ -292,7 +295,7 @@ def refusals(extension, scratch):
     """What the import must not take: results that are not 0 or 1, and the same counts again."""
     def said_of(rows, folder, times):
         table = "CREATE TABLE results(model, correct, score, error); INSERT INTO results(model, correct) VALUES " + rows + ";"
-        counts = run(["sqlite3", "-csv", "-header", ":memory:"],
+        counts = run([*SQLITE, "-csv", "-header", ":memory:"],
                      input=table + (ROOT / "sql/pushdown/models.sql").read_text())
         try:
             for _ in range(times):

@@ -13,6 +13,8 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+from checks import SQLITE  # noqa: E402
 
 
 class Suite:
@@ -35,7 +37,7 @@ class Suite:
 
     def shell(self, database, *commands, options=()):
         """What the shell prints, and its errors after that."""
-        done = subprocess.run(["sqlite3", *options, database, self.load, *commands], cwd=ROOT,
+        done = subprocess.run([*SQLITE, *options, database, self.load, *commands], cwd=ROOT,
                               text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         return done.stdout
 

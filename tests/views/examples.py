@@ -24,7 +24,7 @@ import tempfile
 import yaml
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from checks import check, finish  # noqa: E402
+from checks import SQLITE, check, finish  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
@@ -62,7 +62,7 @@ def run(command, folder, stdin=None):
 def example(language, body, folder):
     """What it prints and its status, or None where it is run elsewhere."""
     if language == "sql" and body != SLOGAN:
-        return run(["sqlite3", "evals.db"], folder, body)
+        return run([*SQLITE, "evals.db"], folder, body)
     if language == "python":
         return run([sys.executable, "-c", body], folder)
     if language == "sh" and not any(command in body for command in ELSEWHERE):

@@ -3,11 +3,12 @@
 #
 # Permissions do not hold for root, which reads as nobody here; so that nobody
 # reaches them, the scripts and the extension are copied.
+. sql/shell.sh
 dir=$(mktemp -d); trap 'chmod -R u+w "$dir"; rm -rf "$dir"' EXIT
 passed=0 failed=0
 mkdir -p "$dir/home/build" "$dir/home/sql" "$dir/out"
 cp "$1" "$dir/home/build/"
-cp sql/*.sql sql/report.sh "$dir/home/sql/"
+cp sql/*.sql sql/report.sh sql/shell.sh "$dir/home/sql/"
 chmod 755 "$dir"
 chmod 777 "$dir/out"
 reader=
@@ -17,7 +18,7 @@ rows="INSERT INTO results(model, task, item, correct) VALUES ('a', 't', 1, 1), (
 # database NAME JOURNAL: one in a directory of its own, which nobody but its owner writes.
 database() {
   mkdir -p "$dir/$1"
-  sqlite3 "$dir/$1/evals.db" "PRAGMA journal_mode = $2" ".read sql/schema.sql" "$rows" >"$dir/out/said"
+  sqlite "$dir/$1/evals.db" "PRAGMA journal_mode = $2" ".read sql/schema.sql" "$rows" >"$dir/out/said"
 }
 check() {
   what=$1; shift
@@ -55,7 +56,7 @@ check "WAL: as it was" untouched "WAL" evals.db
 # A log that was not yet merged is part of the database: read, or refused aloud.
 database "unmerged" wal
 rm -f "$dir/out/copy"*
-sqlite3 "$dir/unmerged/evals.db" "INSERT INTO results(model, task, item, correct) VALUES ('c', 't', 1, 1)" \
+sqlite "$dir/unmerged/evals.db" "INSERT INTO results(model, task, item, correct) VALUES ('c', 't', 1, 1)" \
   ".shell cp '$dir/unmerged/evals.db' '$dir/out/copy'; cp '$dir/unmerged/evals.db-wal' '$dir/out/copy-wal'"
 mv "$dir/out/copy" "$dir/unmerged/evals.db"
 mv "$dir/out/copy-wal" "$dir/unmerged/evals.db-wal"
@@ -69,10 +70,10 @@ check "unmerged: with the log's rows" grep -q '<td class="name keep">c</td>' "$d
 
 # The shell's own way, and views of the same names in the database.
 database "views" delete
-sqlite3 "$dir/views/evals.db" "CREATE VIEW leaderboard AS SELECT 1 AS mine" "CREATE TABLE pairs(mine)" "CREATE TABLE tasks(mine)"
+sqlite "$dir/views/evals.db" "CREATE VIEW leaderboard AS SELECT 1 AS mine" "CREATE TABLE pairs(mine)" "CREATE TABLE tasks(mine)"
 cp "$dir/views/evals.db" "$dir/out/before"
 by_hand() {
-  sqlite3 -bail -readonly "$dir/views/evals.db" ".load build/evalci" '.read sql/report.sql' >"$dir/out/views.html" 2>"$dir/out/said"
+  sqlite -bail -readonly "$dir/views/evals.db" ".load build/evalci" '.read sql/report.sql' >"$dir/out/views.html" 2>"$dir/out/said"
 }
 check "views: -readonly" by_hand
 check "views: all of it" whole "views"

@@ -14,7 +14,7 @@ import random
 import subprocess
 import sys
 
-from adapters import ROOT, Suite
+from adapters import ROOT, SQLITE, Suite
 from importing import FILES, RESULTS, folder_of, importing, leaves_settings, make, pasted, refuses, table
 
 
@@ -152,7 +152,7 @@ def command(t):
         t.check(f"make import {tool}: one that fails in the middle leaves nothing", (refused[0], "the disk is full" in refused[2], t.number(stops, "count(*) FROM results")), (1, True, 0))
     locked = t.path("locked.db")
     t.shell(locked, ".read sql/schema.sql")
-    held = subprocess.Popen(["sqlite3", locked], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    held = subprocess.Popen([*SQLITE, locked], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     held.stdin.write("BEGIN EXCLUSIVE; SELECT 'held';\n")
     held.stdin.flush()
     held.stdout.readline()
@@ -269,7 +269,7 @@ def all_or_nothing(t):
         before = pathlib.Path(db).read_bytes()
         command = [f".parameter set @path \"'{folder}'\"", f".read sql/adapters/{tool}.sql"]
         for bail in ([], ["-bail"]):
-            done = subprocess.run(["sqlite3", *bail, db, *command, "SELECT 'went on'"], cwd=ROOT, text=True, capture_output=True)
+            done = subprocess.run([*SQLITE, *bail, db, *command, "SELECT 'went on'"], cwd=ROOT, text=True, capture_output=True)
             lines = [line.removeprefix(f"{folder}/").removeprefix("samples_") for line in done.stdout.splitlines()]
             t.check(f"{tool} {bail}: lists what stopped it, and no more", lines, listed)
             t.check(f"{tool} {bail}: one error", (done.returncode, done.stderr.count("\n"), "nothing was imported" in done.stderr), (1, 1, True))
@@ -277,9 +277,9 @@ def all_or_nothing(t):
         refuses(t, f"{tool}: by make", tool, folder, [line.split("|")[1] for line in listed])
         for name in ("samples_a.jsonl", "samples_c.jsonl", "a.json", "c.json"):
             (folder / name).unlink(missing_ok=True)
-        done = subprocess.run(["sqlite3", "-readonly", db, *command], cwd=ROOT, text=True, capture_output=True)
+        done = subprocess.run([*SQLITE, "-readonly", db, *command], cwd=ROOT, text=True, capture_output=True)
         t.check(f"{tool}: a database that takes nothing", (done.returncode, done.stdout, done.stderr.count("\n"), "readonly" in done.stderr), (1, "", 1, True))
-        done = subprocess.run(["sqlite3", "-bail", db, *command], cwd=ROOT, text=True, capture_output=True)
+        done = subprocess.run([*SQLITE, "-bail", db, *command], cwd=ROOT, text=True, capture_output=True)
         t.check(f"{tool}: the rest is imported", (done.returncode, done.stdout.count("\n"), done.stderr), (0, 1, ""))
         t.check(f"{tool}: and is there", t.number(db, "count(*) FROM results"), 2)
         said = t.shell(db, ".parameter set @path \"'/nowhere'\"", command[1])
