@@ -23,6 +23,10 @@
 # All but install and clean install the Debian packages that they lack, as
 # root or by sudo; without either they say what to ask root for.
 
+# Anybody's text, given on the command line.  Make would expand it for the environment of
+# what it starts, sub-makes included, and so run a $(shell ...) in it.
+unexport DB OUT FROM FILE BASELINE CANDIDATE MARGIN SURE MODEL TASK SCORER METRIC FILTER ITEMS LO HI
+
 VERSION  := $(shell sed -n 's/^.define EVALCI_VERSION "\(.*\)"/\1/p' ext/evalci.h)
 PREFIX   ?= /usr/local
 CFLAGS   ?= -O2 -g
@@ -191,7 +195,7 @@ demo:
 	@echo 'and type, for one:'
 	@echo '  SELECT * FROM ci_methods(18, 20);'
 
-# Names may hold anything, so the shell reads them from its environment.
+# Names may hold anything, so the shell reads them from its environment; value gives them unexpanded.
 report: export EVALS := $(value DB)
 report: export PAGE := $(value OUT)
 report:
