@@ -4,8 +4,8 @@
 # Prints the two lines of gate.sql and ends with
 #   0  pass: the candidate is no worse than the margin, that surely
 #   1  fail: it is worse than the margin, that surely
-#   2  there are not enough questions to say
-#   3  no answer: no such database or model, or an argument that is none
+#   2  unsure: there are not enough questions to say
+#   3  no answer: no such database or model, a wrong argument, or sqlite3 failed
 #
 # make gate DB= BASELINE= CANDIDATE= [MARGIN= SURE=] builds the extension and runs
 # this; make ends with 2 for each of 1, 2 and 3.
@@ -36,4 +36,4 @@ lines=$(sqlite -bail -readonly "$database" '.load build/evalci' '.parameter init
   "INSERT INTO temp.sqlite_parameters VALUES ('@baseline', $(text "$2")), ('@candidate', $(text "$3")), ('@margin', $margin), ('@sure', $sure)" \
   '.read sql/gate.sql') || exit 3
 printf '%s\n' "$lines"
-case $lines in pass:*) exit 0 ;; fail:*) exit 1 ;; *) exit 2 ;; esac
+case $lines in pass:*) exit 0 ;; fail:*) exit 1 ;; unsure:*) exit 2 ;; *) refuse "sqlite3 gave no answer" ;; esac
