@@ -5,7 +5,7 @@
 # read by sql/adapters/FROM.sql; where that leaves a choice, IMPORT_MODEL and the like
 # in the environment make it.  The whole import is one transaction: whatever stops it,
 # a field that cannot be read or a full disk, leaves the database as it was, and no
-# database where there was none.
+# database where there was none.  It removes no database but the one it made itself.
 home=$(cd "$(dirname "$0")/.." && pwd) && . "$home/sql/shell.sh" || exit 1
 
 refuse() { echo "import: $1; as in make import FROM=csv FILE=results.csv DB=evals.db" >&2; exit 1; }
@@ -32,7 +32,8 @@ test -n "$3" && ! test -d "$database" || refuse "DB must name a database, not '$
 ! test "$file" -ef "$database" || refuse "FILE and DB are the same"
 here=$PWD
 cd "$home" && scratch=$(mktemp -d) || exit 1
-trap 'rm -rf "$scratch"' EXIT
+beside=
+trap 'rm -rf "$scratch" ${beside:+"$beside"}' EXIT
 trap 'exit 1' HUP INT TERM
 
 # Another tool's database is read through the adapter's views, as it lies, in a
@@ -57,9 +58,10 @@ parameters() {
   done
 }
 
-test -e "$database" || fresh=yes
-judge "$database"
-sqlite -bail "$database" <<END >"$scratch/said" 2>&1 && { cat "$scratch/said"; exit; }
+# into DATABASE: the import; what it said is in the file said.
+into() {
+  judge "$1"
+  sqlite -bail "$1" <<END >"$scratch/said" 2>&1
 .parameter init
 $(parameters)
 .mode box --wrap 0
@@ -72,7 +74,22 @@ COMMIT;
 SELECT 'now there: answers ' || count(*) || ', models ' || count(DISTINCT model) || ', tasks ' || count(DISTINCT task) ||
        ', questions ' || (SELECT count(*) FROM (SELECT DISTINCT task, item FROM results)) FROM results;
 END
-cat "$scratch/said" >&2
-test -z "$fresh" || rm -f "$database"
-echo "import: nothing was imported from '$2'" >&2
-exit 1
+}
+failed() {
+  cat "$scratch/said" >&2
+  echo "import: nothing was imported from '$2'" >&2
+  exit 1
+}
+
+# A new database is made in a directory of its own beside its place, and linked into its
+# place when it is complete.  A link never replaces a file: when another import has made
+# the database meanwhile, or the file system has no links, this import is done again, in
+# place.  In place, too, where a journal lies without its database: SQLite deletes such a
+# journal when it makes a database, but would play it back into one that is linked there.
+if ! test -e "$database" && ! test -e "$database-journal" && ! test -e "$database-wal" &&
+  beside=$(mktemp -d "$(dirname "$database")/.import.XXXXXX" 2>/dev/null); then
+  into "$beside/new.db" || failed "$@"
+  ln "$beside/new.db" "$database" 2>/dev/null && { cat "$scratch/said"; exit; }
+fi
+into "$database" || failed "$@"
+cat "$scratch/said"
