@@ -29,7 +29,12 @@ if ! test -w "$(dirname "$file")"; then
   fi
 fi
 
+# A page that was not written whole takes nobody's place.  The sqlite3 shell ends with 0 on
+# a full disk, so the last line is looked at.
+part=$page.$$.part
+trap 'rm -f "$part"' EXIT
+trap 'exit 1' HUP INT TERM
 judge "$database"
-cd "$home" && sqlite -bail "$database" '.load build/evalci' '.read sql/report.sql' >"$page.part" ||
-  { rm -f "$page.part"; exit 1; }
-mv "$page.part" "$page" && echo "wrote $2"
+cd "$home" && sqlite -bail "$database" '.load build/evalci' '.read sql/report.sql' >"$part" || exit 1
+test "$(tail -n 1 "$part")" = '</html>' || refuse "'$2' cannot be written whole, perhaps the disk is full"
+mv "$part" "$page" && echo "wrote $2"
