@@ -13,7 +13,7 @@
 -- digits in data-value.  Of many models the first 30 are shown in pairs and by task;
 -- ranks and ties are by all pairs, which cost little without their intervals.
 BEGIN;
-.read "|sed '/^DROP VIEW/d; s/macro_ci_counts([^)]*)/NULL/; s/^CREATE VIEW/CREATE TEMP VIEW/' sql/views.sql"
+.read "|sed '/^DROP VIEW/d; s/^CREATE VIEW/CREATE TEMP VIEW/' sql/views.sql"
 .mode list
 .headers off
 .separator "" "\n"
@@ -38,9 +38,6 @@ DROP VIEW temp.leaderboard;
 CREATE TEMP VIEW leaderboard AS SELECT * FROM board;
 CREATE TEMP TABLE shown AS SELECT place, model FROM board WHERE place <= 30 AND ci IS NOT NULL;
 CREATE TEMP TABLE in_tasks AS SELECT * FROM by_task;
-UPDATE board SET macro_ci = (
-  SELECT macro_ci_counts(t.correct, t.n, 0.95, 'icc') FROM tallies AS t WHERE t.model IS board.model AND t.n > 0
-) WHERE place <= 12 AND tasks > 1 AND method = 'bayes';
 
 -- Names are anybody's text: as HTML; and cut to 14 characters, of long ones without what
 -- all models' names begin with, which the first and the last in the alphabet show.

@@ -112,8 +112,6 @@ const evalci_cluster_source evalci_labelled_clusters = {
     {"label", "k", "n"}, 2, add_labelled, cluster_of_results};
 const evalci_cluster_source evalci_attempted_items = {
     {"y", "item"}, 2, add_result, cluster_of_results};
-const evalci_cluster_source evalci_results_of_tasks = {
-    {"y", "task"}, 2, add_result, cluster_of_results};
 const evalci_cluster_source evalci_given_items = {{"c", "n"}, 1, add_item, cluster_of_counts};
 
 static void begin_clusters(const evalci_function *f, evalci_group *g) {
@@ -132,22 +130,52 @@ static void free_clusters(evalci_group *g) {
 static const evalci_gathering cluster_rows = {sizeof(clusters), begin_clusters, add_to_clusters,
                                               free_clusters};
 
-static void answer_interval_of_clusters(sqlite3_context *context, const evalci_group *g) {
+/* The clusters of the frame or group; NULL when there are none, or no memory, which is
+** reported. */
+static ev_cluster *list_clusters(sqlite3_context *context, const evalci_group *g, size_t *count) {
   const evalci_cluster_method *m = sqlite3_user_data(context);
   const clusters *c = (const clusters *)g;
-  if (evalci_count_entries(&c->keys) == 0) return;
-  size_t count = 0;
+  *count = 0;
+  if (evalci_count_entries(&c->keys) == 0) return NULL;
   ev_cluster *listed = sqlite3_malloc64(evalci_count_entries(&c->keys) * sizeof *listed);
-  if (!listed) {
-    sqlite3_result_error_nomem(context);
-    return;
-  }
-  for (const evalci_entry *e = NULL; (e = evalci_next_entry(&c->keys, e));)
-    listed[count++] = m->source->cluster(e);
+  if (!listed) sqlite3_result_error_nomem(context);
+  for (const evalci_entry *e = NULL; listed && (e = evalci_next_entry(&c->keys, e));)
+    listed[(*count)++] = m->source->cluster(e);
+  return listed;
+}
+
+static void answer_interval_of_clusters(sqlite3_context *context, const evalci_group *g) {
+  const evalci_cluster_method *m = sqlite3_user_data(context);
+  size_t count;
+  ev_cluster *listed = list_clusters(context, g, &count);
+  if (!listed) return;
   ev_interval ci = {NAN, NAN};
   ev_status status = m->model(listed, count, &g->options, evalci_host_of(context), &ci);
   sqlite3_free(listed);
   evalci_result_interval(context, m->function.name, status, ci);
+}
+
+/* n attempts say nothing of more than n. */
+static void answer_interval_of_attempts(sqlite3_context *context, const evalci_group *g) {
+  const evalci_cluster_method *m = sqlite3_user_data(context);
+  size_t count;
+  ev_cluster *listed = list_clusters(context, g, &count);
+  if (!listed) return;
+  double fewest = HUGE_VAL;
+  for (size_t i = 0; i < count; i++) fewest = fmin(fewest, listed[i].n);
+  if (fewest < g->options.attempts) {
+    evalci_call call = {.name = m->function.name};
+    evalci_fail(&call,
+                "every question needs at least k attempts, got k = %.0f and a question with %.0f; "
+                "take a smaller k, or leave such questions out",
+                g->options.attempts, fewest);
+    evalci_report(context, &call);
+  } else {
+    ev_interval ci = {NAN, NAN};
+    ev_status status = m->model(listed, count, &g->options, evalci_host_of(context), &ci);
+    evalci_result_interval(context, m->function.name, status, ci);
+  }
+  sqlite3_free(listed);
 }
 
 /*
@@ -207,3 +235,8 @@ const evalci_kind evalci_interval_of_clusters = {.arguments = cluster_arguments,
                                                  .json = true,
                                                  .gathering = &cluster_rows,
                                                  .answer = answer_interval_of_clusters};
+
+const evalci_kind evalci_interval_of_attempts = {.arguments = cluster_arguments,
+                                                 .json = true,
+                                                 .gathering = &cluster_rows,
+                                                 .answer = answer_interval_of_attempts};

@@ -89,9 +89,9 @@ static const evalci_layout truly_positive = {
 #define UNITS_P(name, options, source, model)                                                      \
   ROW(evalci_unit_probability, {{name, &evalci_probability_of_units, options}, &source}, model)
 
-/* Of items that were attempted several times, or tasks of several questions. */
-#define ATTEMPTED(name, options, source, model)                                                    \
-  ROW(evalci_cluster_method, {name, &evalci_interval_of_clusters, options}, &source, model)
+/* Of questions that were attempted several times. */
+#define ATTEMPTED(name, source, model)                                                             \
+  ROW(evalci_cluster_method, {name, &evalci_interval_of_attempts, K_LEVEL}, &source, model)
 
 #define PICTURE(name, picture)                                                                     \
   ROW(evalci_picture_function, {name, &evalci_picture_of_rows, EVALCI_DRAWING}, &picture)
@@ -105,7 +105,8 @@ enum {
   LEVEL_RANGE = EVALCI_LEVEL | EVALCI_RANGE,
   MARGIN_RANGE = EVALCI_MARGIN | EVALCI_RANGE,
   LEVEL_HIERARCHY = EVALCI_LEVEL | EVALCI_HIERARCHY,
-  K_LEVEL_HIERARCHY = EVALCI_ATTEMPTS | LEVEL_HIERARCHY,
+  K_LEVEL = EVALCI_ATTEMPTS | EVALCI_LEVEL,
+  LOSS_RANGE = EVALCI_LOSS | EVALCI_RANGE,
 };
 
 static const evalci_function *const functions[] = {
@@ -123,12 +124,13 @@ static const evalci_function *const functions[] = {
         &evalci_clustered_results, NULL),
     ROW(evalci_cluster_method, {"clustered_each_counts", &evalci_each_of_clusters, LEVEL_HIERARCHY},
         &evalci_labelled_clusters, NULL),
-    ATTEMPTED("pass_at_k_ci", K_LEVEL_HIERARCHY, evalci_attempted_items, ev_pass_at_k),
-    ATTEMPTED("pass_at_k_ci_counts", K_LEVEL_HIERARCHY, evalci_given_items, ev_pass_at_k),
-    ATTEMPTED("pass_hat_k_ci", K_LEVEL_HIERARCHY, evalci_attempted_items, ev_pass_hat_k),
-    ATTEMPTED("pass_hat_k_ci_counts", K_LEVEL_HIERARCHY, evalci_given_items, ev_pass_hat_k),
-    ATTEMPTED("macro_ci", LEVEL_HIERARCHY, evalci_results_of_tasks, ev_macro),
-    ATTEMPTED("macro_ci_counts", LEVEL_HIERARCHY, evalci_given_clusters, ev_macro),
+    ATTEMPTED("pass_at_k_ci", evalci_attempted_items, ev_pass_at_k),
+    ATTEMPTED("pass_at_k_ci_counts", evalci_given_items, ev_pass_at_k),
+    ATTEMPTED("pass_hat_k_ci", evalci_attempted_items, ev_pass_hat_k),
+    ATTEMPTED("pass_hat_k_ci_counts", evalci_given_items, ev_pass_hat_k),
+    SCALAR("macro_ci", LEVEL_RANGE, evalci_interval_of_tasks),
+    ROW(evalci_cluster_method, {"macro_ci_counts", &evalci_interval_of_clusters, LEVEL},
+        &evalci_given_clusters, ev_macro_counts),
     SCALAR("pass_at_k", 0, evalci_pass_at_k),
     SCALAR("pass_hat_k", 0, evalci_pass_hat_k),
 
@@ -168,6 +170,8 @@ static const evalci_function *const functions[] = {
     SCORES("mean_ci_counts", LEVEL_RANGE, evalci_ranged_counts, ev_mean, 1),
     SCORES("mean_lmt_ci", LEVEL_RANGE, evalci_ranged_scores, ev_mean_lmt, 1),
     SCORES("mean_lmt_ci_counts", LEVEL_RANGE, evalci_ranged_counts, ev_mean_lmt, 1),
+    SCORES("mean_t_ci", LEVEL, evalci_any_scores, ev_mean_t, 2),
+    SCORES("mean_t_ci_counts", LEVEL, evalci_any_counts, ev_mean_t, 2),
     SCORES("mean_clt_ci", LEVEL, evalci_any_scores, ev_mean_clt, 2),
     SCORES("mean_clt_ci_counts", LEVEL, evalci_any_counts, ev_mean_clt, 2),
     ROW(evalci_weighted_interval,
@@ -189,6 +193,8 @@ static const evalci_function *const functions[] = {
              ev_paired_mean_prob_better),
     SCORES_P("paired_mean_prob_better_counts", MARGIN_RANGE, evalci_paired_counts,
              ev_paired_mean_prob_better),
+    SCORES_P("no_worse_prob", LOSS_RANGE, evalci_paired_scores, ev_no_worse_prob),
+    SCORES_P("no_worse_prob_counts", LOSS_RANGE, evalci_paired_counts, ev_no_worse_prob),
     UNITS("clustered_diff_ci", LEVEL_RANGE, evalci_clustered_differences, ev_clustered_mean_diff),
     UNITS("clustered_diff_ci_counts", LEVEL_RANGE, evalci_given_differences,
           ev_clustered_mean_diff),

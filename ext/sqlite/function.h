@@ -128,7 +128,6 @@ typedef struct evalci_cluster_source evalci_cluster_source;
 extern const evalci_cluster_source evalci_clustered_results, evalci_given_clusters;
 extern const evalci_cluster_source evalci_labelled_clusters;
 extern const evalci_cluster_source evalci_attempted_items, evalci_given_items;
-extern const evalci_cluster_source evalci_results_of_tasks;
 
 typedef struct evalci_cluster_method {
   evalci_function function;
@@ -138,8 +137,16 @@ typedef struct evalci_cluster_method {
 
 extern const evalci_kind evalci_interval_of_clusters;
 
+/* Likewise over attempts, of which every question has at least k. */
+extern const evalci_kind evalci_interval_of_attempts;
+
 /* JSON with every cluster's own interval; the row's model is NULL. */
 extern const evalci_kind evalci_each_of_clusters;
+
+/*
+** tasks.c: scores by task, to an interval of the mean of tasks' means.
+*/
+extern const evalci_kind evalci_interval_of_tasks;
 
 /*
 ** ranks.c: rows of results by their label, or one row a label, to JSON with the ranks

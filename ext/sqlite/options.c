@@ -99,6 +99,7 @@ static const option options_table[] = {
     {EVALCI_POWER, false, {"power"}, read_power, {FIELD(power)}, {"power"}},
     {EVALCI_LEVEL, false, {"level"}, read_level, {FIELD(level)}, {"level"}},
     {EVALCI_MARGIN, false, {"margin"}, read_margin, {FIELD(margin)}, {"margin"}},
+    {EVALCI_LOSS, true, {"margin"}, read_margin, {FIELD(margin)}, {"margin"}},
     {EVALCI_BETA, false, {"a", "b"}, read_beta, {FIELD(a), FIELD(b)}, {"prior a", "prior b"}},
     {EVALCI_HIERARCHY, false, {"prior"}, read_hierarchy, {FIELD(prior)}, {"prior"}},
     {EVALCI_RANGE, false, {"lo", "hi"}, read_range, {FIELD(lo), FIELD(hi)}, {"lo", "hi"}},

@@ -109,6 +109,7 @@ enum {
   EVALCI_BETA = 1 << 3,      /* a, b of a Beta prior */
   EVALCI_HIERARCHY = 1 << 4, /* the prior of the clusters' likeness, by its name */
   EVALCI_RANGE = 1 << 5,     /* lo, hi of the scores */
+  EVALCI_LOSS = 1 << 10,     /* a margin that must be given */
   EVALCI_DIGITS = 1 << 6,
   EVALCI_UNIT = 1 << 7,
   EVALCI_POINT = 1 << 8,

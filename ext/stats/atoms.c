@@ -22,6 +22,14 @@ double ev_range_value(const ev_score_range *range, ev_point share) {
   return ldexp(fmin(fmax(value, range->lo), range->hi), range->exponent);
 }
 
+ev_interval ev_range_interval(const ev_score_range *range, ev_point low, ev_point high) {
+  double lo = ev_range_value(range, low), hi = ev_range_value(range, high);
+  ev_interval ci = {fmin(lo, hi), fmax(lo, hi)};
+  if (ci.lo < ci.hi) return ci;
+  return (ev_interval){fmax(nextafter(ci.lo, -HUGE_VAL), ldexp(range->lo, range->exponent)),
+                       fmin(nextafter(ci.hi, HUGE_VAL), ldexp(range->hi, range->exponent))};
+}
+
 static int compare_numbers(double a, double b) {
   return (a > b) - (a < b);
 }
@@ -54,7 +62,7 @@ static void sort_and_merge(ev_atoms *atoms) {
 static ev_status allocate_atoms(ev_atoms *atoms, size_t count) {
   assert(count > 0);
   *atoms = (ev_atoms){NULL, count};
-  atoms->list = malloc((count + 2) * sizeof *atoms->list);
+  atoms->list = malloc(count * sizeof *atoms->list);
   return atoms->list ? EV_OK : EV_NO_MEMORY;
 }
 
@@ -81,7 +89,7 @@ ev_status ev_atoms_of_scores(const ev_score *scores, size_t count, const ev_scor
 }
 
 /* Beside the largest: less changes no digit, but could vanish. */
-static const double LEAST_WEIGHT = 1e-250;
+static const double LEAST_WEIGHT = 1e-100;
 
 ev_status ev_atoms_of_weighted(const ev_weighted_score *scores, size_t count,
                                const ev_score_range *range, ev_atoms *atoms) {
@@ -134,19 +142,20 @@ int ev_atoms_compare(const ev_atoms *a, const ev_atoms *b) {
   return order;
 }
 
-double ev_mean_size(const ev_atoms *atoms) {
-  double size = 0, weight = 0;
-  for (size_t i = 0; i < atoms->count; i++) {
-    size += atoms->list[i].weight * (atoms->list[i].above + atoms->list[i].below);
-    weight += atoms->list[i].weight;
+ev_status ev_atoms_with(const ev_atoms *atoms, const ev_atom *more, size_t count, ev_atoms *with) {
+  ev_status status = allocate_atoms(with, atoms->count + count);
+  if (status != EV_OK) return status;
+  with->count = atoms->count;
+  memcpy(with->list, atoms->list, atoms->count * sizeof *with->list);
+  for (size_t i = 0; i < count; i++) {
+    size_t at = 0;
+    while (at < with->count && compare_atoms(&with->list[at], &more[i]) < 0) at++;
+    if (at < with->count && compare_atoms(&with->list[at], &more[i]) == 0) {
+      with->list[at].weight += more[i].weight;
+      continue;
+    }
+    memmove(with->list + at + 1, with->list + at, (with->count++ - at) * sizeof *with->list);
+    with->list[at] = more[i];
   }
-  return size / weight;
-}
-
-void ev_imagine(ev_atoms *atoms, double size, double weight, ev_ends ends) {
-  if (ends & EV_AT_LO) {
-    memmove(atoms->list + 1, atoms->list, atoms->count++ * sizeof *atoms->list);
-    atoms->list[0] = (ev_atom){0, size, weight};
-  }
-  if (ends & EV_AT_HI) atoms->list[atoms->count++] = (ev_atom){size, 0, weight};
+  return EV_OK;
 }

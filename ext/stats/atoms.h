@@ -22,13 +22,15 @@ ev_score_range ev_range_of(double lo, double hi);
 /* The value, between the ends as they were given, of a share of the range. */
 double ev_range_value(const ev_score_range *range, ev_point share);
 
-/* Atoms, with room for two imagined ones. */
+/* The interval between two shares, in order, and of some width. */
+ev_interval ev_range_interval(const ev_score_range *range, ev_point low, ev_point high);
+
 typedef struct ev_atoms {
   ev_atom *list;
   size_t count;
 } ev_atoms;
 
-/* Without the imagined ones.  Whatever the status, ev_atoms_free() must follow. */
+/* Whatever the status, ev_atoms_free() must follow. */
 ev_status ev_atoms_of_scores(const ev_score *scores, size_t count, const ev_score_range *range,
                              ev_atoms *atoms);
 ev_status ev_atoms_of_weighted(const ev_weighted_score *scores, size_t count,
@@ -43,11 +45,7 @@ ev_status ev_atoms_mirror(const ev_atoms *atoms, ev_atoms *mirror);
 /* Less than 0, 0 or more, as strcmp() gives. */
 int ev_atoms_compare(const ev_atoms *a, const ev_atoms *b);
 
-/* The mean of the atoms' sizes, in the units of the scaled range. */
-double ev_mean_size(const ev_atoms *atoms);
-
-/* Adds an imagined atom at one end or one at each, in order. */
-typedef enum ev_ends { EV_AT_LO = 1, EV_AT_HI = 2, EV_AT_BOTH = 3 } ev_ends;
-void ev_imagine(ev_atoms *atoms, double size, double weight, ev_ends ends);
+/* A copy with further atoms in their places; an equal one gains the weight. */
+ev_status ev_atoms_with(const ev_atoms *atoms, const ev_atom *more, size_t count, ev_atoms *with);
 
 #endif

@@ -1,8 +1,8 @@
 /*
 ** The mean of graded scores: scores are numbers in [lo, hi] of the options.  The
-** nonparametric twin of the Beta-Bernoulli model: the rows' weights are Dirichlet,
-** with one imagined row at each end of the range, or half a one for differences.
-** Used by the SQL surface and the tests; knows nothing of SQL.
+** nonparametric twin of the Beta-Bernoulli model: the rows' weights are Dirichlet, and
+** imagined rows (imagined.h) keep the interval from collapsing.  Used by the SQL surface
+** and the tests; knows nothing of SQL.
 **
 ** Rows come in any order, merged or not, and give the same digits; `times` is how
 ** often a row is there, a whole number of at least 1; there is at least one row.  A
@@ -33,13 +33,18 @@ typedef ev_status ev_score_model(const ev_score *scores, size_t count, const ev_
 typedef ev_status ev_score_cluster_model(const ev_score_cluster *clusters, size_t count,
                                          const ev_options *options, ev_host host, ev_interval *ci);
 
-/* Scores at the ends alone give ev_bayes's digits with a uniform prior, and ev_cp's. */
+/* Scores at both ends alone give ev_bayes's digits with a uniform prior; where all are at
+** one end, the interval ends there.  At the ends alone ev_mean_lmt has ev_cp's digits. */
 ev_score_model ev_mean;
 ev_score_model ev_mean_lmt; /* Learned-Miller and Thomas */
 
-/* The mean +- z s/sqrt(n), s over n - 1, for comparison.  Needs two rows; reads no
-** range, and may collapse or leave it. */
-ev_score_model ev_mean_clt;
+/* The mean +- q s/sqrt(n), s over n - 1: q of the normal distribution, for comparison, or
+** of Student's t.  Need two rows; read no range, and may collapse or leave it. */
+ev_score_model ev_mean_clt, ev_mean_t;
+
+/* P(mean > threshold), which is the level's tail at a bound of ev_mean. */
+ev_status ev_mean_prob_above(const ev_score *scores, size_t count, const ev_options *options,
+                             ev_host host, double *p);
 
 ev_score_cluster_model ev_clustered_mean;
 
@@ -58,5 +63,10 @@ ev_status ev_paired_mean_prob_better(const ev_score *diffs, size_t count, const 
                                      ev_host host, double *p);
 ev_status ev_clustered_mean_prob_better(const ev_score_cluster *diffs, size_t count,
                                         const ev_options *options, ev_host host, double *p);
+
+/* How sure a gate may be that the mean difference is above -margin, with one imagined
+** difference at the worst end. */
+ev_status ev_no_worse_prob(const ev_score *diffs, size_t count, const ev_options *options,
+                           ev_host host, double *p);
 
 #endif

@@ -1,16 +1,21 @@
 /*
 ** The difference of two independent means of graded scores.
 **
+** The lower bound of a - b rests on the lower posterior of a and the upper one of b, the
+** upper bound on the other two (imagined.c); of scores at both ends of the range the two
+** are one, and so they are made here where a model's scores are all at one end, as
+** Beta(1 + k, 1 + n - k) has it.
+**
 ** The distribution of each mean is tabulated once.  A tail of the difference then is one
 ** integral, of the density of the narrower mean times a tail of the wider: a product of
 ** log-concave functions, so it has one peak, which golden section finds, and falls off
 ** on both sides at least exponentially.  Gauss-Legendre nodes do the rest, on pieces of
 ** either side that are parted at the panels' ends too.
 **
-** For a difference delta >= 0 of shares of the range, the positions on the line
-** x - u = delta are measured from its ends: x = delta + L s, u = L s, 1 - x = L (1 - s),
-** 1 - u = delta + L (1 - s), L = 1 - delta.  No digit is lost where the means are near
-** an end.  For delta < 0 the models are exchanged.
+** A mean lies between the lowest and the highest of its scores, imagined ones among them.
+** On the part of the line x - u = delta where both means can lie, a place is given by the
+** share s of the way, and a mean by its distances from its own ends, each a constant
+** plus L s or L (1 - s), L the length: no digit is lost where a mean is near an end.
 */
 #include "mean_diff.h"
 
@@ -23,42 +28,35 @@
 
 #include "atoms.h"
 #include "dirichlet.h"
+#include "imagined.h"
 #include "marginal.h"
 #include "mean_table.h"
 
 /*
 ** A tail of the difference
 */
+/* How far a mean's ends lie beyond those of the line, in its range. */
+typedef struct line_gaps {
+  double low, high;
+} line_gaps;
+
 typedef struct mean_line {
   const ev_mean_table *narrow, *wide;
-  ev_mean_curve tail;   /* of the wide one */
-  bool narrow_first;    /* it is the minuend */
-  double delta, length; /* at least 0; 1 - delta */
+  ev_mean_curve tail; /* of the wide one */
+  line_gaps narrow_gaps, wide_gaps;
+  double length;
 } mean_line;
 
-/* The logits of minuend and subtrahend at a place on the line, given by the logit of
-** its share of the way. */
-typedef struct mean_place {
-  double minuend, subtrahend;
-  ev_point share;
-} mean_place;
-
-static mean_place place_on(const mean_line *line, double v) {
-  ev_point s = ev_at_logit(v);
-  double low = line->length * s.x, high = line->length * s.y;
-  return (mean_place){log((line->delta + low) / high), log(low / (line->delta + high)), s};
-}
-
-/* ln of the integrand over v.  A curve is the density of a logit: x(1-x) makes it one
-** of x, and cancels against most of dx/dv. */
+/* ln of the integrand over v, the logit of the share of the way.  A curve is the density
+** of a mean's own logit: ln of (low + high) / (low high) times dx/dv is added. */
 static double ln_on_mean_line(const mean_line *line, double v) {
-  mean_place p = place_on(line, v);
-  double narrow = line->narrow_first ? p.minuend : p.subtrahend;
-  double wide = line->narrow_first ? p.subtrahend : p.minuend;
-  double dx = line->narrow_first ? p.share.x / (line->delta + line->length * p.share.x)
-                                 : p.share.y / (line->delta + line->length * p.share.y);
-  return ev_mean_curve_at(line->narrow, EV_MEAN_DENSITY, narrow) +
-         ev_mean_curve_at(line->wide, line->tail, wide) + log(dx);
+  ev_point s = ev_at_logit(v);
+  double on = line->length * s.x, off = line->length * s.y;
+  double low = line->narrow_gaps.low + on, high = line->narrow_gaps.high + off;
+  double wide = log((line->wide_gaps.low + on) / (line->wide_gaps.high + off));
+  return ev_mean_curve_at(line->narrow, EV_MEAN_DENSITY, log(low / high)) +
+         ev_mean_curve_at(line->wide, line->tail, wide) +
+         log(on / low * (s.y * (low + high) / high));
 }
 
 /* Beyond these places a share of the way is no longer a normal number. */
@@ -117,11 +115,10 @@ static int compare_edges(const void *left, const void *right) {
   return (*a > *b) - (*a < *b);
 }
 
-static void add_table_edges(const mean_line *line, const ev_mean_table *table, bool minuend,
-                            line_edges *edges) {
+static void add_table_edges(const ev_mean_table *table, line_gaps gaps, line_edges *edges) {
   for (int i = 0; i < table->count; i++) {
     ev_point m = ev_at_logit(table->panels[i].to);
-    double low = minuend ? m.x - line->delta : m.x, high = minuend ? m.y : m.y - line->delta;
+    double low = table->width * m.x - gaps.low, high = table->width * m.y - gaps.high;
     if (low > 0 && high > 0) add_edge(edges, log(low / high));
   }
 }
@@ -136,8 +133,8 @@ static void find_edges(const mean_line *line, double peak, double ln_peak, line_
     add_edge(edges, edges->high - (edges->high - peak) * share);
   }
   add_edge(edges, peak);
-  add_table_edges(line, line->narrow, line->narrow_first, edges);
-  add_table_edges(line, line->wide, !line->narrow_first, edges);
+  add_table_edges(line->narrow, line->narrow_gaps, edges);
+  add_table_edges(line->wide, line->wide_gaps, edges);
   qsort(edges->v, (size_t)edges->count, sizeof *edges->v, compare_edges);
 }
 
@@ -163,31 +160,46 @@ typedef struct mean_pair {
   double mean, sd; /* of a less b */
 } mean_pair;
 
-static double share_sd(const ev_dirichlet *d) {
-  return d->spread * d->mean.x * d->mean.y;
+static double table_sd(const ev_mean_table *table) {
+  return table->width * table->d.spread * table->d.mean.x * table->d.mean.y;
+}
+
+/* p less q, from the side that keeps its digits. */
+static double point_difference(ev_point p, ev_point q) {
+  return p.x < p.y ? p.x - q.x : q.y - p.y;
+}
+
+/* ln of the mass of a mean beyond a place that is so far above its lowest; -HUGE_VAL and 0
+** where that is outside. */
+static double ln_mass_beyond(const ev_mean_table *table, ev_mean_curve tail, double low) {
+  double high = table->width - low;
+  if (low <= 0 || high <= 0) return (tail == EV_MEAN_BELOW) == (high <= 0) ? 0 : -HUGE_VAL;
+  return ev_mean_curve_at(table, tail, log(low / high));
 }
 
 /* ln P(a - b <= delta), or of the rest. */
 static double ln_diff_tail(const mean_pair *pair, double delta, bool upper) {
-  /* Where b is to be the larger, b - a is asked. */
-  bool turned = delta < 0;
-  const ev_mean_table *first = turned ? pair->b : pair->a, *second = turned ? pair->a : pair->b;
-  bool above = upper != turned;
-  bool first_narrow = share_sd(&first->d) != share_sd(&second->d)
-                          ? share_sd(&first->d) < share_sd(&second->d)
-                          : !turned;
-  mean_line line = {.narrow = first_narrow ? first : second,
-                    .wide = first_narrow ? second : first,
-                    .tail = above == first_narrow ? EV_MEAN_BELOW : EV_MEAN_ABOVE,
-                    .narrow_first = first_narrow,
-                    .delta = fabs(delta),
-                    .length = 1 - fabs(delta)};
+  const ev_mean_table *a = pair->a, *b = pair->b;
+  /* Beyond the line the wide one leaves all of the narrow one, or nothing. */
+  double low = delta - point_difference(a->least, b->least);
+  double high = point_difference(a->most, b->most) - delta;
+  line_gaps gaps_a = {fmax(0, low), fmax(0, high)}, gaps_b = {fmax(0, -low), fmax(0, -high)};
+  bool narrow_a = table_sd(a) <= table_sd(b);
+  mean_line line = {.narrow = narrow_a ? a : b,
+                    .wide = narrow_a ? b : a,
+                    .tail = upper == narrow_a ? EV_MEAN_BELOW : EV_MEAN_ABOVE,
+                    .narrow_gaps = narrow_a ? gaps_a : gaps_b,
+                    .wide_gaps = narrow_a ? gaps_b : gaps_a,
+                    .length = a->width - gaps_a.low - gaps_a.high};
+  double gap = line.tail == EV_MEAN_ABOVE ? line.narrow_gaps.low : line.narrow_gaps.high;
+  double beyond = -HUGE_VAL;
+  if (gap > 0)
+    beyond = line.tail == EV_MEAN_ABOVE
+                 ? ln_mass_beyond(line.narrow, EV_MEAN_BELOW, gap)
+                 : ln_mass_beyond(line.narrow, EV_MEAN_ABOVE, line.narrow->width - gap);
+  if (line.length <= 0) return beyond;
   double ln = ln_line_integral(&line);
-  if (above || line.delta == 0) return ln;
-  /* The part of the narrow one that leaves the other no place. */
-  double beyond = log(line.delta / line.length);
-  return ln_added(ln, first_narrow ? ev_mean_curve_at(first, EV_MEAN_BELOW, beyond)
-                                   : ev_mean_curve_at(second, EV_MEAN_ABOVE, -beyond));
+  return beyond > -HUGE_VAL ? ln_added(ln, beyond) : ln;
 }
 
 /* The normal deviate of a tail at a difference, less the one sought: rising, and nearly
@@ -230,32 +242,35 @@ static ev_status diff_quantile(const mean_pair *pair, double mass, bool upper, e
 ** The models
 */
 
-/* Both lists of atoms in an order that knows nothing of which came first. */
+/* One model's scores, and the posteriors of its mean for the lower and the upper bound of
+** it: `upper` is NULL where that is the lower one too. */
+typedef struct mean_model {
+  ev_atoms scores;
+  ev_mean_table *lower, *upper;
+} mean_model;
+
+/* Both models, in an order that knows nothing of which came first. */
 typedef struct diff_problem {
   ev_score_range range;
-  ev_atoms a, b;
+  mean_model a, b;
   bool exchanged;
   bool alike;
-  ev_mean_table *table_a, *table_b;
 } diff_problem;
 
 static ev_status set_diff_problem(const ev_score_list *a, const ev_score_list *b,
                                   const ev_options *options, diff_problem *problem) {
   *problem = (diff_problem){.range = ev_range_of(options->lo, options->hi)};
-  ev_status status = ev_atoms_of_scores(a->scores, a->count, &problem->range, &problem->a);
+  ev_status status = ev_atoms_of_scores(a->scores, a->count, &problem->range, &problem->a.scores);
   if (status == EV_OK)
-    status = ev_atoms_of_scores(b->scores, b->count, &problem->range, &problem->b);
+    status = ev_atoms_of_scores(b->scores, b->count, &problem->range, &problem->b.scores);
   if (status != EV_OK) return status;
-  int order = ev_atoms_compare(&problem->a, &problem->b);
+  int order = ev_atoms_compare(&problem->a.scores, &problem->b.scores);
   problem->exchanged = order > 0;
   problem->alike = order == 0;
   if (problem->exchanged) {
-    ev_atoms first = problem->a;
+    mean_model first = problem->a;
     problem->a = problem->b, problem->b = first;
   }
-  double size = problem->range.hi - problem->range.lo;
-  ev_imagine(&problem->a, size, 1, EV_AT_BOTH);
-  ev_imagine(&problem->b, size, 1, EV_AT_BOTH);
   return EV_OK;
 }
 
@@ -264,39 +279,75 @@ static ev_status set_diff_problem(const ev_score_list *a, const ev_score_list *b
 ** probabilities, tables take five times as many panels. */
 static const double SHALLOW_CUT = 1e-40, SHALLOW_TAIL = 1e-20, DEEP_CUT = 1e-300;
 
-static void free_tables(diff_problem *problem) {
-  ev_mean_table_free(problem->table_a);
-  ev_mean_table_free(problem->table_b);
-  problem->table_a = problem->table_b = NULL;
+static void free_tables(mean_model *model) {
+  ev_mean_table_free(model->lower);
+  ev_mean_table_free(model->upper);
+  model->lower = model->upper = NULL;
 }
 
-static ev_status tabulate_both(diff_problem *problem, double cut, ev_host host, mean_pair *pair) {
-  free_tables(problem);
-  ev_status status = ev_mean_table_make(&problem->a, cut, host, &problem->table_a);
-  if (status == EV_OK) status = ev_mean_table_make(&problem->b, cut, host, &problem->table_b);
-  if (status != EV_OK) return status;
-  const ev_dirichlet *a = &problem->table_a->d, *b = &problem->table_b->d;
-  *pair = (mean_pair){problem->table_a, problem->table_b, a->mean.x - b->mean.x,
-                      hypot(share_sd(a), share_sd(b))};
-  return EV_OK;
+static ev_status tabulate(const ev_atoms *scores, const ev_atom *imagined, double cut, ev_host host,
+                          ev_mean_table **table) {
+  ev_atoms with;
+  ev_status status = ev_atoms_with(scores, imagined, 2, &with);
+  if (status == EV_OK) status = ev_mean_table_make(&with, cut, host, table);
+  ev_atoms_free(&with);
+  return status;
+}
+
+/* Whether every score is at an end of the range. */
+static bool at_ends(const ev_atoms *scores) {
+  for (size_t i = 0; i < scores->count; i++)
+    if (scores->list[i].above > 0 && scores->list[i].below > 0) return false;
+  return true;
+}
+
+static ev_status tabulate_model(mean_model *model, double cut, ev_host host) {
+  free_tables(model);
+  ev_imagined imagined = ev_imagine_mean(&model->scores, false);
+  double size = imagined.lower[0].below;
+  if (at_ends(&model->scores)) {
+    ev_atom ends[] = {{0, size, 1}, {size, 0, 1}};
+    return tabulate(&model->scores, ends, cut, host, &model->lower);
+  }
+  ev_status status = tabulate(&model->scores, imagined.lower, cut, host, &model->lower);
+  if (status == EV_OK && !ev_imagined_once(&imagined))
+    status = tabulate(&model->scores, imagined.upper, cut, host, &model->upper);
+  return status;
+}
+
+static ev_status tabulate_both(diff_problem *problem, double cut, ev_host host) {
+  ev_status status = tabulate_model(&problem->a, cut, host);
+  return status == EV_OK ? tabulate_model(&problem->b, cut, host) : status;
+}
+
+/* The means that decide on the lower bound of the difference, or on the upper. */
+static mean_pair pair_for(const diff_problem *problem, bool upper) {
+  const mean_model *more = upper ? &problem->a : &problem->b;
+  const mean_model *less = upper ? &problem->b : &problem->a;
+  const ev_mean_table *high = more->upper ? more->upper : more->lower, *low = less->lower;
+  const ev_mean_table *a = upper ? high : low, *b = upper ? low : high;
+  double mean =
+      point_difference(a->least, b->least) + a->width * a->d.mean.x - b->width * b->d.mean.x;
+  return (mean_pair){a, b, mean, hypot(table_sd(a), table_sd(b))};
 }
 
 static void free_diff_problem(diff_problem *problem) {
-  ev_atoms_free(&problem->a);
-  ev_atoms_free(&problem->b);
-  free_tables(problem);
+  ev_atoms_free(&problem->a.scores);
+  ev_atoms_free(&problem->b.scores);
+  free_tables(&problem->a);
+  free_tables(&problem->b);
 }
 
 static ev_status diff_bounds(diff_problem *problem, const ev_options *options, ev_host host,
                              ev_interval *ci) {
-  mean_pair pair;
   double low, high, mass = ev_tail(options), width = problem->range.hi - problem->range.lo;
-  ev_status status =
-      tabulate_both(problem, mass < SHALLOW_TAIL ? DEEP_CUT : SHALLOW_CUT, host, &pair);
-  if (status == EV_OK) status = diff_quantile(&pair, mass, true, host, &high);
+  ev_status status = tabulate_both(problem, mass < SHALLOW_TAIL ? DEEP_CUT : SHALLOW_CUT, host);
+  if (status != EV_OK) return status;
+  mean_pair upper = pair_for(problem, true), lower = pair_for(problem, false);
+  status = diff_quantile(&upper, mass, true, host, &high);
   if (status != EV_OK) return status;
   low = -high;
-  if (!problem->alike) status = diff_quantile(&pair, mass, false, host, &low);
+  if (!problem->alike) status = diff_quantile(&lower, mass, false, host, &low);
   if (status != EV_OK) return status;
   if (problem->exchanged) {
     double turned = -low;
@@ -320,28 +371,29 @@ ev_status ev_mean_diff(const ev_score_list *a, const ev_score_list *b, const ev_
   return status;
 }
 
-/* The smaller of P(a - b > delta) and the rest, and which it is. */
-static ev_status smaller_tail(diff_problem *problem, double cut, double delta, ev_host host,
-                              bool *upper, double *smaller) {
-  mean_pair pair;
-  ev_status status = tabulate_both(problem, cut, host, &pair);
+/* P(a - b > delta), of the list that is first in order: by its smaller side, as
+** ev_posterior_at() has it. */
+static ev_status diff_share_to(diff_problem *problem, double cut, double delta, ev_host host,
+                               bool *upper, double *smaller) {
+  ev_status status = tabulate_both(problem, cut, host);
   if (status != EV_OK) return status;
-  *upper = pair.mean < delta;
-  *smaller = exp(ln_diff_tail(&pair, delta, *upper));
-  if (*smaller > 0.5) {
-    *upper = !*upper;
-    *smaller = exp(ln_diff_tail(&pair, delta, *upper));
+  mean_pair pairs[] = {pair_for(problem, false), pair_for(problem, true)};
+  for (int i = 0; i < 2; i++) {
+    *upper = i == 1;
+    *smaller = exp(ln_diff_tail(&pairs[i], delta, *upper));
+    if (isnan(*smaller)) return EV_NOT_CONVERGED;
+    if (*smaller < 0.5) return EV_OK;
   }
-  return isnan(*smaller) ? EV_NOT_CONVERGED : EV_OK;
+  *smaller = 0.5;
+  return EV_OK;
 }
 
-/* P(a - b > delta), of the list that is first in order. */
 static ev_status diff_share(diff_problem *problem, double delta, ev_host host, double *p) {
   bool upper;
   double smaller;
-  ev_status status = smaller_tail(problem, SHALLOW_CUT, delta, host, &upper, &smaller);
+  ev_status status = diff_share_to(problem, SHALLOW_CUT, delta, host, &upper, &smaller);
   if (status == EV_OK && smaller < SHALLOW_TAIL)
-    status = smaller_tail(problem, DEEP_CUT, delta, host, &upper, &smaller);
+    status = diff_share_to(problem, DEEP_CUT, delta, host, &upper, &smaller);
   if (status != EV_OK) return status;
   smaller = ev_with_exact_complement(smaller);
   *p = upper ? smaller : 1 - smaller;

@@ -144,13 +144,38 @@ static ev_status fill_table(ev_mean_table *table, const ev_atoms *atoms, double 
   return status == EV_OK ? add_mean_panels(table, from, end) : status;
 }
 
+/* How far one atom is above another, from the side that keeps its digits. */
+static double atoms_apart(const ev_atom *low, const ev_atom *high) {
+  return high->above < high->below ? high->above - low->above : low->below - high->below;
+}
+
+/* The atoms between the lowest and the highest of them. */
+static ev_status stretch_atoms(const ev_atoms *atoms, ev_atoms *stretched) {
+  ev_status status = ev_atoms_with(atoms, NULL, 0, stretched);
+  for (size_t i = 0; i < atoms->count && status == EV_OK; i++)
+    stretched->list[i] = (ev_atom){atoms_apart(&atoms->list[0], &atoms->list[i]),
+                                   atoms_apart(&atoms->list[i], &atoms->list[atoms->count - 1]),
+                                   atoms->list[i].weight};
+  return status;
+}
+
 ev_status ev_mean_table_make(const ev_atoms *atoms, double cut, ev_host host, ev_mean_table **out) {
   ev_mean_table *table = calloc(1, sizeof *table);
   *out = table;
   if (!table) return EV_NO_MEMORY;
   for (int i = 0; i < 2 * EV_TABLE_DEGREE; i++) table->cosine[i] = cos(M_PI * i / EV_TABLE_DEGREE);
-  ev_status status = ev_dirichlet_make(&table->d, atoms->list, atoms->count, EV_MERGE_MANY, host);
-  return status == EV_OK ? fill_table(table, atoms, cut) : status;
+  const ev_atom *first = &atoms->list[0], *last = &atoms->list[atoms->count - 1];
+  double size = first->above + first->below;
+  table->least = (ev_point){first->above / size, first->below / size};
+  table->most = (ev_point){last->above / size, last->below / size};
+  table->width = atoms_apart(first, last) / size;
+  ev_atoms own;
+  ev_status status = stretch_atoms(atoms, &own);
+  if (status == EV_OK)
+    status = ev_dirichlet_make(&table->d, own.list, own.count, EV_MERGE_MANY, host);
+  if (status == EV_OK) status = fill_table(table, &own, cut);
+  ev_atoms_free(&own);
+  return status;
 }
 
 void ev_mean_table_free(ev_mean_table *table) {

@@ -1,6 +1,7 @@
 /*
-** The distribution of one mean of graded scores, tabulated: Chebyshev series in its logit
-** of the logarithms of its density and of both its tails.  Used by ext/stats/mean_diff.c.
+** The distribution of one mean of graded scores, tabulated: Chebyshev series of the
+** logarithms of its density and of both its tails, in its logit between the lowest and
+** the highest score.  Used by ext/stats/mean_diff.c.
 */
 #ifndef EV_MEAN_TABLE_H
 #define EV_MEAN_TABLE_H
@@ -19,14 +20,17 @@ typedef struct ev_mean_panel {
 } ev_mean_panel;
 
 typedef struct ev_mean_table {
-  ev_dirichlet d;
+  ev_dirichlet d;       /* of scores as shares of what lies between the lowest and the highest */
+  ev_point least, most; /* those, as shares of the range */
+  double width;         /* most - least */
   double cosine[2 * EV_TABLE_DEGREE]; /* of pi i / EV_TABLE_DEGREE */
   int count;
   ev_mean_panel panels[EV_TABLE_PANELS];
 } ev_mean_table;
 
-/* Of atoms in rising order, imagined ones and all, to where the mass beyond is `cut`, which
-** is at least 1e-300.  Whatever the status, ev_mean_table_free() must follow. */
+/* Of atoms of one size in rising order, imagined ones and all, at least two that differ, to where
+ *the mass beyond is `cut`, which
+ ** is at least 1e-300.  Whatever the status, ev_mean_table_free() must follow. */
 ev_status ev_mean_table_make(const ev_atoms *atoms, double cut, ev_host host, ev_mean_table **out);
 void ev_mean_table_free(ev_mean_table *table);
 

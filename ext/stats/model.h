@@ -18,12 +18,13 @@ typedef enum ev_prior { EV_PRIOR_GAMMA, EV_PRIOR_ICC } ev_prior;
 
 /* What a caller may choose.  A model reads what concerns it. */
 typedef struct ev_options {
-  double level;    /* strictly between 0 and 1 */
-  double a, b;     /* the Beta prior, both positive */
-  double lo, hi;   /* the range of scores, lo < hi */
-  double power;    /* wished for, strictly between 0 and 1 */
-  double margin;   /* of a difference, at most hi - lo either way */
-  double attempts; /* k of pass@k, a whole number from 1 */
+  double level;     /* strictly between 0 and 1 */
+  double a, b;      /* the Beta prior, both positive */
+  double lo, hi;    /* the range of scores, lo < hi */
+  double power;     /* wished for, strictly between 0 and 1 */
+  double margin;    /* of a difference, at most hi - lo either way */
+  double attempts;  /* k of pass@k, a whole number from 1 */
+  double threshold; /* that an accuracy or a mean is to exceed */
   ev_prior prior;
   struct ev_paired_memo *memo; /* of paired.h; NULL for none */
 } ev_options;

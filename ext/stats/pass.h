@@ -1,16 +1,16 @@
 /*
-** Questions attempted several times: the chance that one of k attempts is right,
+** Questions attempted several times: the chance that at least one of k attempts is right,
 ** and that all are.
 */
 #ifndef EV_PASS_H
 #define EV_PASS_H
 
 #include "clustered.h"
+#include "mean.h"
 
-/* At a new question, k = options->attempts, under the hierarchy of ev_clustered;
-** k = 1 is ev_clustered. */
-ev_cluster_model ev_pass_at_k;  /* 1 - E[(1-theta_t)^k] */
-ev_cluster_model ev_pass_hat_k; /* E[theta_t^k] */
+/* The interval of the questions' mean, k = options->attempts; every question has at least
+** k attempts, k right of n in a cluster's words. */
+ev_cluster_model ev_pass_at_k, ev_pass_hat_k;
 
 /* At one question, c right of n attempts, unbiased; whole numbers, 0 <= c <= n,
 ** 1 <= k <= n. */

@@ -6,7 +6,7 @@
 **     mean FILE.csv
 **
 ** A file's columns are method, level, range_lo, range_hi, margin, lo, hi, rows and
-** others.  Rows are scores, as 0.5 or 0.5x12, or score/weight, or total/size; or
+** others.  Rows are scores, as 0.5 or 0.5x12, or score/weight, total/size or score/task; or
 ** even:1000 and square:1000, scores made as make_scores() does.
 */
 #include <math.h>
@@ -20,6 +20,7 @@
 
 #include "../../ext/stats/dirichlet.h"
 #include "../../ext/stats/lanes.h"
+#include "../../ext/stats/macro.h"
 #include "../../ext/stats/mean.h"
 #include "../../ext/stats/mean_diff.h"
 #include "../../ext/stats/proportion.h"
@@ -32,6 +33,7 @@ static const ev_host no_host = {NULL, NULL};
 static ev_score scores[MOST_ROWS], other_scores[MOST_ROWS];
 static ev_weighted_score weighted[64];
 static ev_score_cluster clusters[64];
+static ev_task_score task_scores[64];
 
 /*
 ** References
@@ -49,6 +51,10 @@ static method methods[] = {
     {"mean", false, 1e-13, 50, 0, 0},
     {"mean_lmt", false, 1e-13, 40, 0, 0},
     {"mean_clt", false, 1e-14, 14, 0, 0},
+    {"mean_t", false, 1e-13, 14, 0, 0},
+    {"macro", false, 1e-13, 20, 0, 0},
+    {"mean_prob_above", true, 1e-11, 14, 0, 0},
+    {"no_worse_prob", true, 1e-11, 10, 0, 0},
     {"weighted_mean", false, 1e-13, 10, 0, 0},
     {"clustered_mean", false, 1e-13, 12, 0, 0},
     {"paired_mean_diff", false, 1e-13, 18, 0, 0},
@@ -103,7 +109,20 @@ static ev_interval answer(const char *name, const char *rows, const char *others
     weighted[i] = (ev_weighted_score){list[i][0], list[i][1], list[i][2]};
     clusters[i] = (ev_score_cluster){list[i][0], list[i][1], list[i][2]};
   }
+  size_t tasks = 0;
+  for (size_t i = 0; i < listed; i++) {
+    task_scores[i] = (ev_task_score){list[i][0], list[i][2], (size_t)list[i][1]};
+    if (tasks <= task_scores[i].task) tasks = task_scores[i].task + 1;
+  }
   ev_score_list a = {scores, count}, b = {other_scores, more};
+  ev_options above = *options;
+  above.threshold = options->margin;
+  if (!strcmp(name, "macro")) status = ev_macro(task_scores, listed, tasks, options, no_host, &ci);
+  if (!strcmp(name, "mean_t")) status = ev_mean_t(scores, count, options, no_host, &ci);
+  if (!strcmp(name, "mean_prob_above"))
+    status = ev_mean_prob_above(scores, count, &above, no_host, &p);
+  if (!strcmp(name, "no_worse_prob"))
+    status = ev_no_worse_prob(scores, count, options, no_host, &p);
   if (!strcmp(name, "mean")) status = ev_mean(scores, count, options, no_host, &ci);
   if (!strcmp(name, "mean_lmt")) status = ev_mean_lmt(scores, count, options, no_host, &ci);
   if (!strcmp(name, "mean_clt")) status = ev_mean_clt(scores, count, options, no_host, &ci);
@@ -157,7 +176,8 @@ static void check_reference(char *line) {
     double scale = options.hi - options.lo;
     /* What has no range, and what is smaller than its complement. */
     if (m->probability) scale = fmax(fmin(want.lo, want.hi), 1e-300);
-    if (!strcmp(name, "mean_clt")) scale = fmax(fabs(want.lo), fabs(want.hi));
+    if (!strcmp(name, "mean_clt") || !strcmp(name, "mean_t"))
+      scale = fmax(fabs(want.lo), fabs(want.hi));
     double error = worse(low, high) / scale;
     /* A bound close to 0 keeps its digits. */
     bool near_end = options.lo == 0 && want.lo > 0 && want.lo < 1e-3;
@@ -226,7 +246,7 @@ static ev_interval interval_of(score_model *model, const ev_score *rows, size_t 
   return status == EV_OK ? ci : (ev_interval){NAN, NAN};
 }
 
-/* Scores at the ends are a proportion, bit for bit. */
+/* Scores at the ends are a proportion, bit for bit, but that all at one end touch it. */
 static void check_zero_one(void) {
   static const double counts[][2] = {{0, 1},   {1, 1},    {18, 20},   {0, 10},
                                      {20, 20}, {7, 1000}, {5e8, 1e9}, {1, 1e9}};
@@ -239,6 +259,8 @@ static void check_zero_one(void) {
       size_t count = k > 0 && k < n ? 2 : 1;
       ev_interval bayes, cp, got = interval_of(ev_mean, first, count, &options);
       ev_bayes(counts[i], &options, &bayes);
+      if (k == 0) bayes.lo = 0;
+      if (k == n) bayes.hi = 1;
       ev_cp(counts[i], &options, &cp);
       check(same_interval(got, bayes), "ev_mean of 0 and 1 is ev_bayes", got.lo, bayes.lo);
       got = interval_of(ev_mean_lmt, first, count, &options);
@@ -563,6 +585,75 @@ static void check_interrupts(void) {
         asked, 1);
 }
 
+/* No interval of a mean lies beside all scores, and it holds their mean. */
+static void check_holds_data(void) {
+  for (int round = 0; round < 400; round++) {
+    ev_score rows[32];
+    size_t count = random_rows(rows, 0, 1);
+    ev_options options = unit_options(levels[4 + random_below(LEVELS - 4)]);
+    ev_interval ci = interval_of(ev_mean, rows, count, &options);
+    double sum = 0, n = 0;
+    for (size_t i = 0; i < count; i++) sum += rows[i].times * rows[i].score, n += rows[i].times;
+    check(ci.lo <= sum / n + 1e-14 && ci.hi >= sum / n - 1e-14, "holds the mean", ci.lo, sum / n);
+  }
+}
+
+/* The chance of exceeding a bound is the level's tail, and the rest at the other. */
+static void check_above(void) {
+  for (int round = 0; round < 200; round++) {
+    ev_score rows[32];
+    size_t count = random_rows(rows, 0, 1);
+    ev_options options = unit_options((double[]){0.5, 0.95, 0.999999}[round % 3]);
+    ev_interval ci = interval_of(ev_mean, rows, count, &options);
+    double tail = ev_tail(&options), p = NAN;
+    if (ci.hi - ci.lo < 1e-3 || ci.hi > 0.999 || ci.lo < 0.001) continue;
+    options.threshold = ci.hi;
+    ev_mean_prob_above(rows, count, &options, no_host, &p);
+    check(fabs(p / tail - 1) < 1e-8, "the mass above a bound", p, tail);
+    options.threshold = ci.lo;
+    ev_mean_prob_above(rows, count, &options, no_host, &p);
+    check(fabs((1 - p) / tail - 1) < 1e-8, "the mass below a bound", 1 - p, tail);
+  }
+}
+
+/* Tasks in any order and rows in any parts have the same digits; one task is ev_mean; and
+** right and wrong answers by their counts are those by rows. */
+static void check_macro(void) {
+  enum { TASKS = 6, ROWS = 40 };
+  for (int round = 0; round < 300; round++) {
+    ev_task_score rows[ROWS], other[ROWS];
+    size_t tasks = (size_t)(1 + random_below(TASKS)), count = tasks;
+    for (size_t i = 0; i < ROWS; i++) {
+      double x = round % 2 ? random_below(2) : random_below(9) / 8.0;
+      rows[i] = (ev_task_score){x, 1, i < tasks ? i : (size_t)random_below((int)tasks)};
+    }
+    count += (size_t)random_below(ROWS - TASKS);
+    for (size_t i = 0; i < count; i++) {
+      other[i] = rows[count - 1 - i];
+      other[i].task = tasks - 1 - other[i].task;
+    }
+    ev_options options = unit_options(levels[random_below(LEVELS)]);
+    ev_interval ci = {NAN, NAN}, turned = {NAN, NAN};
+    check(ev_macro(rows, count, tasks, &options, no_host, &ci) == EV_OK, "status", 0, 0);
+    check_bounds(ci, &options, 0, 1);
+    ev_macro(other, count, tasks, &options, no_host, &turned);
+    check(same_interval(ci, turned), "the order of tasks and rows", turned.lo, ci.lo);
+    ev_score plain[ROWS];
+    ev_cluster counted[TASKS] = {{0, 0, 1}};
+    for (size_t i = 0; i < tasks; i++) counted[i] = (ev_cluster){0, 0, 1};
+    for (size_t i = 0; i < count; i++) {
+      plain[i] = (ev_score){rows[i].score, 1};
+      counted[rows[i].task].k += rows[i].score;
+      counted[rows[i].task].n += 1;
+    }
+    if (tasks == 1)
+      check(same_interval(ci, interval_of(ev_mean, plain, count, &options)), "one task", ci.lo, 0);
+    if (round % 2 == 0) continue;
+    ev_macro_counts(counted, tasks, &options, no_host, &turned);
+    check(same_interval(ci, turned), "right and wrong by counts", turned.lo, ci.lo);
+  }
+}
+
 static void check_clt(void) {
   ev_options options = unit_options(0.95);
   ev_score alike[] = {{0.7, 10}};
@@ -600,6 +691,9 @@ int main(int argc, char **argv) {
   check_merging();
   check_lanes();
   check_interrupts();
+  check_holds_data();
+  check_above();
+  check_macro();
   check_clt();
   return check_summary();
 }

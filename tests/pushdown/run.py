@@ -87,12 +87,12 @@ METHODS = {
         """SELECT s.model, s.n, s.ci, mean_lmt_ci_counts(c.score, c.n, 0.9), mean_clt_ci_counts(c.score, c.n)
            FROM scores AS s JOIN score_counts AS c USING (model) GROUP BY s.model ORDER BY s.model"""),
     "attempts": (
-        """SELECT model, pass_at_k_ci(correct, item, 2), pass_hat_k_ci(correct, item, 3, 0.9, 'icc')
+        """SELECT model, pass_at_k_ci(correct, item, 2), pass_hat_k_ci(correct, item, 3, 0.9)
            FROM results WHERE correct IS NOT NULL GROUP BY model ORDER BY model""",
         """WITH again(model, k, n, items) AS (
              SELECT model, total, n, items FROM item_counts
              UNION ALL SELECT model, k, n, items - 1 FROM again WHERE items > 1)
-           SELECT model, pass_at_k_ci_counts(k, n, 2), pass_hat_k_ci_counts(k, n, 3, 0.9, 'icc')
+           SELECT model, pass_at_k_ci_counts(k, n, 2), pass_hat_k_ci_counts(k, n, 3, 0.9)
            FROM again GROUP BY model ORDER BY model"""),
     "the same questions, by task": (
         f"""{BOTH} SELECT count(DISTINCT a.task), count(*),

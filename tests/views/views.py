@@ -214,9 +214,9 @@ def macro_and_tasks(e, model, graded, again):
     sums = {t: (sum(map(sum, qs.values())), sum(map(len, qs.values()))) for t, qs in tasks.items()}
     macro = sum(k / n for k, n in sums.values()) / len(sums)
     if not graded and not again:
-        macro_ci = e.over("macro_ci_counts", list(sums.values()), 0.95, "icc")
+        macro_ci = e.over("macro_ci_counts", list(sums.values()))
     else:
-        macro_ci = e.over("weighted_mean_ci", [(sum(ss) / len(ss), 1 / len(qs)) for qs in tasks.values() for ss in qs.values()])
+        macro_ci = e.over("macro_ci", [(sum(ss) / len(ss), t) for t, qs in tasks.items() for ss in qs.values()])
     task_ci = e.over("clustered_mean_ci_counts", list(sums.values())) if graded else e.over("clustered_ci_counts", list(sums.values()), 0.95, "icc")
     return macro if len(sums) > 1 else None, macro_ci if len(sums) > 1 else None, task_ci if len(sums) > 4 else None
 
@@ -283,7 +283,7 @@ def hold_passes(name, db, e):
                 at = sum(1 - math.comb(n - c, k) / math.comb(n, k) for c, n in counts) / len(counts)
                 hat = sum(math.comb(c, k) / math.comb(n, k) for c, n in counts) / len(counts)
                 if (model, task, k) in rows:
-                    at_ci, hat_ci = (e.over(f"{f}_ci_counts", [(c, n, k) for c, n in counts], 0.95, "icc") for f in ("pass_at_k", "pass_hat_k"))
+                    at_ci, hat_ci = (e.over(f"{f}_ci_counts", [(c, n, k) for c, n in counts]) for f in ("pass_at_k", "pass_hat_k"))
                     same(f"{name}: {model} on {task}, k = {k}", rows[model, task, k], questions=len(counts), pass_at_k=at, pass_hat_k=hat,
                          at_lo=at_ci[0], at_hi=at_ci[1], hat_lo=hat_ci[0], hat_hi=hat_ci[1])
     check(f"{name}: every k", set(rows) == wanted)

@@ -8,11 +8,11 @@ negative d, one Gamma(1) at a time,
 
 in which every term is positive; it is that of divided differences of x_+^k, so the
 density is k (F(P + p, N) - F(P, N + q)) / (p - q).  40 digits, or long doubles for
-thousands of rows.  Two weights of 1/2 at the ends are one of 1 at a point that has the
+thousands of rows.  Two imagined weights of 1/2 are one of 1 at a point that has the
 arcsine distribution between them, over which F is integrated.  A difference of two
 means is an integral of piecewise polynomials, exact by Gauss-Legendre.  Where weights
 are millions, and one side is different d of weight 1, P(that side is larger) is a sum
-of products, sum_q c_q prod_p (1 + p/|q|)^-a_p.  Only where both sides are heavy, or
+of products, sum_q c_q prod_p (1 + p/|q|)^-a_p; a d of weight 2 is two that hardly differ.  Only where both sides are heavy, or
 rows are many, is a line integral used: on a straight line with even steps, in 40
 digits, or in long doubles over all rows.  `check()` compares the ways.
 """
@@ -103,10 +103,12 @@ def above_light(atoms, m):
     excess = [(total - m * size, weight) for total, size, weight in atoms]
     sides = [[(abs(d), a) for d, a in excess if d * sign > 0] for sign in (1, -1)]
     for light, heavy, complement in ((sides[0], sides[1], False), (sides[1], sides[0], True)):
-        points = [d for d, a in light]
-        if len(points) <= 3 and all(a == 1 for _, a in light) and len(set(points)) == len(points):
-            tail = larger(points, heavy)
-            return 1 - tail if complement else tail
+        if sum(a for _, a in light) <= 4:
+            # A point of weight 2 is two that hardly differ, in as many more digits as they cost.
+            with mp.workdps(150):
+                points = [d * (1 + i * mpf(10) ** -30) for d, a in light for i in range(int(a))]
+                tail = larger(points, heavy)
+            return +(1 - tail) if complement else +tail
     return None
 
 
@@ -114,7 +116,7 @@ def above_light(atoms, m):
 
 def over_arcsine(f, ends):
     """The mean of f over a point with the arcsine distribution between the ends, parted at 0."""
-    zero = mp.acos(mp.sqrt(ends[0] / (ends[0] - ends[1])))
+    zero = mp.acos(mp.sqrt(ends[0] / (ends[0] - ends[1]))) if ends[0] * ends[1] < 0 else mp.pi / 4
     return mp.quad(lambda angle: f(ends[0] * mp.sin(angle) ** 2 + ends[1] * mp.cos(angle) ** 2),
                    [0, zero / 2, zero, (zero + mp.pi / 2) / 2, mp.pi / 2]) * 2 / mp.pi
 
@@ -220,24 +222,6 @@ def above_rows(scores, m, low, high):
 
 # --- quantiles ---------------------------------------------------------------------
 
-def root(tail, mass, guess, spread):
-    """Where ln tail is ln mass: secants from a guess, in 40 digits."""
-    goal = mp.log(mass)
-
-    def gap(m):
-        return mp.log(tail(m)) - goal
-
-    a, b = guess, guess + spread / 100
-    at_a, at_b = gap(a), gap(b)
-    for _ in range(60):
-        c = b - at_b * (b - a) / (at_b - at_a)
-        a, at_a, b = b, at_b, c
-        if abs(b - a) < spread * mpf(10) ** -22:
-            return b
-        at_b = gap(b)
-    raise ArithmeticError("no root")
-
-
 def near(atoms, low, high):
     """The part of a range within 30 standard deviations of the mean."""
     size = mp.fsum(a * n for _, n, a in atoms)
@@ -247,19 +231,26 @@ def near(atoms, low, high):
 
 
 def quantile(above, mass, upper, low, high):
-    """By halving until the tail is within 1%, then secants."""
-    tail = above if upper else lambda m: 1 - above(m)
+    """Where ln tail is ln mass, in 40 digits: secants in a bracket, which is halved where they do not."""
+    goal, tiny = mp.log(mass), mpf(10) ** -2000
+
+    def gap(m):
+        tail = above(m) if upper else 1 - above(m)
+        return (goal - mp.log(max(tail, tiny))) * (1 if upper else -1)  # rises with m
+
     a, b = mpf(low), mpf(high)
-    while True:
-        mid = (a + b) / 2
-        t = tail(mid)
-        if abs(t / mass - 1) < 0.01 or b - a < (high - low) * mpf(10) ** -25:
-            break
-        if (t < mass) == upper:
-            b = mid
-        else:
-            a = mid
-    return root(tail, mass, mid, b - a)
+    last, m, step = None, (a + b) / 2, b - a
+    for i in range(400):
+        at = gap(m)
+        a, b = (a, m) if at > 0 else (m, b)
+        secant = m - at * (m - last[0]) / (at - last[1]) if last and at != last[1] else None
+        last = m, at
+        if secant is not None and abs(secant - m) < (high - low) * mpf(10) ** -22:
+            return secant
+        if b - a < (high - low) * mpf(10) ** -24:
+            return (a + b) / 2
+        m = secant if secant is not None and a < secant < b and i % 4 != 3 else (a + b) / 2
+    raise ArithmeticError("no root")
 
 
 # --- rows ---------------------------------------------------------------------------
@@ -311,43 +302,120 @@ def way(atoms, heavy):
     return functools.partial(above_heavy if heavy else above_mp, atoms)
 
 
+def cut(value, low, high):
+    return min(max(value, low), high)
+
+
+def linearised(atoms, low, high):
+    """The units' values as means of the mean size, cut to the range; their mean and their number."""
+    size, total = mean_size(atoms), mp.fsum(n * a for _, n, a in atoms)
+    mean = mp.fsum(t * a for t, _, a in atoms) / total
+    values = [mean + (t - mean * n) / size for t, n, _ in atoms]
+    number_of = total ** 2 / mp.fsum(a * n * n for _, n, a in atoms)
+    return cut(min(values), low, high), cut(max(values), low, high), mean, number_of
+
+
+def imagined_for_mean(atoms, lo, hi):
+    """The two imagined values of the lower bound, and of the upper."""
+    least, most, _, _ = linearised(atoms, lo, hi)
+    return (lo, most), (least, hi)
+
+
+def imagined_for_diff(atoms, width):
+    least, most, mean, number_of = linearised(atoms, -width, width)
+    if most - least < 2 * width * mpf(10) ** -12:
+        return (-width, most), (least, width)
+    if any(t == 0 for t, _, _ in atoms):
+        far = max(abs(least), abs(most))
+        return (-far, far), (-far, far)
+    reach, skew = 3 / (max(number_of, 2) - mpf(3) / 2) * (most - least), 2 * mean - least - most
+    return ((cut(least - reach - max(0, skew), -width, width), most),
+            (least, cut(most + reach + max(0, -skew), -width, width)))
+
+
+def merged(atoms):
+    """Equal atoms as one, for the ways that need them different."""
+    weights = {}
+    for total, size, weight in atoms:
+        weights[total, size] = weights.get((total, size), 0) + weight
+    return [(*key, weight) for key, weight in weights.items()]
+
+
+def hull(atoms):
+    own = [t / n for t, n, _ in atoms]
+    return min(own), max(own)
+
+
+def bound(posterior, mass, upper, heavy):
+    """A quantile; of a posterior that is all at one value, that value."""
+    ends = hull(posterior)
+    if ends[0] == ends[1]:
+        return ends[0]
+    return quantile(way(posterior, heavy), mass, upper, *(near(posterior, *ends) if heavy else ends))
+
+
 def one_model(method, level, span, rows, heavy=False):
     """mean, mean_lmt, weighted_mean and clustered_mean."""
     atoms = data_atoms(rows, KIND[method])
     size = mean_size(atoms)
     lo, hi = (number(x) for x in span)
-    low, high = (lo * size, size, 1), (hi * size, size, 1)
-    bounds = []
-    for upper in (False, True):
-        imagined = [low, high] if method != "mean_lmt" else [high if upper else low]
-        own = [t / n for t, n, _ in atoms + imagined]
-        ends = near(atoms + imagined, min(own), max(own)) if heavy else (min(own), max(own))
-        bounds.append(quantile(way(atoms + imagined, heavy), tail_of(level), upper, *ends))
+    imagined = ((lo,), (hi,)) if method == "mean_lmt" else imagined_for_mean(atoms, lo, hi)
+    bounds = [bound(merged(atoms + [(x * size, size, 1) for x in imagined[upper]]), tail_of(level), upper, heavy)
+              for upper in (False, True)]
     return output(method, level, span, 0, bounds, rows)
 
 
-def diff_tail(rows, kind, span, heavy):
+def diff_tails(rows, kind, span, heavy):
+    """P(mean > m) under the posterior of the lower bound and of the upper, and the ends of each."""
     atoms = data_atoms(rows, kind)
     size, width = mean_size(atoms), number(span[1]) - number(span[0])
-    low, high = (-width * size, size), (width * size, size)
-    if heavy and len(atoms) > 1:
-        above = functools.partial(above_line, atoms + [(*low, HALF), (*high, HALF)])
-    else:
-        above = functools.partial(above_halves, atoms, low=low, high=high)
-    ends = near(atoms + [(*low, HALF), (*high, HALF)], -width, width) if heavy else (-width, width)
-    return above, ends
+    tails = []
+    for low, high in imagined_for_diff(atoms, width):
+        low, high = (low * size, size), (high * size, size)
+        whole = merged(atoms + [(*low, HALF), (*high, HALF)])
+        if heavy and len(atoms) > 1:
+            above = functools.partial(above_line, whole)
+        else:
+            above = functools.partial(above_halves, atoms, low=low, high=high)
+        tails.append((above, near(whole, *hull(whole)) if heavy else hull(whole)))
+    return tails
 
 
 def paired(method, level, span, rows, heavy=False):
-    above, ends = diff_tail(rows, KIND[method], span, heavy)
-    bounds = [quantile(above, tail_of(level), upper, *ends) for upper in (False, True)]
+    tails = diff_tails(rows, KIND[method], span, heavy)
+    bounds = [quantile(above, tail_of(level), upper, *ends) if ends[0] < ends[1] else ends[0]
+              for upper, (above, ends) in enumerate(tails)]
     return output(method, level, span, 0, bounds, rows)
 
 
+def between(lower, upper):
+    """P(mean > m) from that of the two posteriors: consistent with the interval at every level."""
+    return lower if lower > HALF else upper if upper < HALF else HALF
+
+
+def within(above, ends, m):
+    return mpf(1) if m <= ends[0] else mpf(0) if m >= ends[1] else above(m)
+
+
 def paired_probability(method, margin, span, rows, heavy=False):
-    above, _ = diff_tail(rows, KIND[method], span, heavy)
-    p = above(number(margin))
+    p = between(*(within(above, ends, number(margin)) for above, ends in diff_tails(rows, KIND[method], span, heavy)))
     return output(method, 0.95, span, margin, [p, 1 - p], rows)
+
+
+def no_worse(margin, span, rows, heavy=False):
+    width = number(span[1]) - number(span[0])
+    posterior = merged(data_atoms(rows, "score") + [(-width, mpf(1), 1)])
+    p = within(way(posterior, heavy), hull(posterior), -number(margin))
+    return output("no_worse_prob", 0.95, span, margin, [p, 1 - p], rows)
+
+
+def mean_above(threshold, span, rows, heavy=False):
+    """mean_prob_above; the threshold stands in the column of margins."""
+    atoms = data_atoms(rows, "score")
+    sides = [merged(atoms + [(x, mpf(1), 1) for x in imagined])
+             for imagined in imagined_for_mean(atoms, *(number(x) for x in span))]
+    p = between(*(within(way(side, heavy), hull(side), number(threshold)) for side in sides))
+    return output("mean_prob_above", 0.95, span, threshold, [p, 1 - p], rows)
 
 
 @functools.lru_cache(maxsize=None)
@@ -356,8 +424,13 @@ def legendre(order):
     return [(t, 2 / ((1 - t * t) * mp.diff(lambda s: mp.legendre(order, s), t) ** 2)) for t in nodes]
 
 
-def with_ends(rows, span):
-    return data_atoms(rows, "score") + [(number(x), mpf(1), 1) for x in span]
+def posteriors(rows, span):
+    """Of the mean of one of two models: for its lower bound and for its upper."""
+    atoms = data_atoms(rows, "score")
+    ends = [number(x) for x in span]
+    at_ends = all(t in ends for t, _, _ in atoms)
+    imagined = (ends, ends) if at_ends else imagined_for_mean(atoms, *ends)
+    return [atoms + [(x, mpf(1), 1) for x in pair] for pair in imagined]
 
 
 def difference_above(a, b, delta):
@@ -373,25 +446,83 @@ def difference_above(a, b, delta):
     return total
 
 
+def difference_tails(rows, others, span):
+    """P(a - b > delta) under the posteriors of the lower bound and of the upper, and the ends of each."""
+    a, b = posteriors(rows, span), posteriors(others, span)
+    return [(functools.partial(difference_above, a[side], b[not side]),
+             (hull(a[side])[0] - hull(b[not side])[1], hull(a[side])[1] - hull(b[not side])[0])) for side in (0, 1)]
+
+
 def difference(level, span, rows, others):
-    a, b = with_ends(rows, span), with_ends(others, span)
-    width = number(span[1]) - number(span[0])
-    above = functools.partial(difference_above, a, b)
-    bounds = [quantile(above, tail_of(level), upper, -width, width) for upper in (False, True)]
+    bounds = [quantile(above, tail_of(level), upper, *ends)
+              for upper, (above, ends) in enumerate(difference_tails(rows, others, span))]
     return output("mean_diff", level, span, 0, bounds, rows, others)
 
 
 def difference_probability(margin, span, rows, others):
-    p = difference_above(with_ends(rows, span), with_ends(others, span), number(margin))
+    p = between(*(within(above, ends, number(margin)) for above, ends in difference_tails(rows, others, span)))
     return output("mean_prob_better", 0.95, span, margin, [p, 1 - p], rows, others)
 
 
-def clt(level, rows):
+def student(level, freedom):
+    """The two-sided deviate: where the tails of the incomplete beta function have the rest."""
+    def outside(ln_t):
+        t = mp.exp(ln_t)
+        return mp.betainc(freedom / 2, HALF, 0, freedom / (freedom + t * t), regularized=True)
+
+    goal = mp.log(1 - number(level))
+    z = mp.sqrt(2) * mp.erfinv(number(level))
+    start = mp.log(z if freedom > 2 else z + mp.tan(mp.pi * number(level) / 2))
+    return mp.exp(mp.findroot(lambda x: mp.log(outside(x)) - goal, start))
+
+
+def normal(method, level, rows):
+    """mean_clt and mean_t."""
     n = mp.fsum(times for _, times in rows)
     mean = mp.fsum(times * number(x) for x, times in rows) / n
     sd = mp.sqrt(mp.fsum(times * (number(x) - mean) ** 2 for x, times in rows) / (n - 1))
-    half = mp.sqrt(2) * mp.erfinv(number(level)) * sd / mp.sqrt(n)
-    return output("mean_clt", level, (0, 1), 0, [mean - half, mean + half], rows)
+    deviate = student(level, n - 1) if method == "mean_t" else mp.sqrt(2) * mp.erfinv(number(level))
+    half = deviate * sd / mp.sqrt(n)
+    return output(method, level, (0, 1), 0, [mean - half, mean + half], rows)
+
+
+def macro(level, span, rows):
+    """The mean of tasks' means; rows are (score, task, times)."""
+    lo, hi = (number(x) for x in span)
+    tasks = {}
+    for score, task, times in rows:
+        tasks.setdefault(task, []).append((number(score), times))
+
+    def size_and_mean(scores):
+        n = sum(times for _, times in scores)
+        return n, mp.fsum(x * times for x, times in scores) / n
+
+    mean = mp.fsum(size_and_mean(scores)[1] for scores in tasks.values()) / len(tasks)
+    single = [t for t in tasks if size_and_mean(tasks[t])[0] == 1]
+    if len(single) == 1 and len(tasks) > 1:
+        # joins the smallest other task; of equal ones that of the lower mean
+        joined = min((t for t in tasks if t not in single), key=lambda t: size_and_mean(tasks[t]))
+        single.append(joined)
+    strata = [(tasks[t], mpf(1)) for t in tasks if t not in single]
+    if single and len(tasks) > 1:
+        strata.append((sum((tasks[t] for t in single), []), mpf(len(single))))
+    if len(tasks) == 1:
+        z, low, high = [(x, mpf(1), times) for x, times in next(iter(tasks.values()))], lo, hi
+    else:
+        total = sum(times for _, _, times in rows)
+        stretch, z = mpf(0), []
+        for scores, count in strata:
+            n, own = size_and_mean(scores)
+            weight = count / len(tasks)
+            stretch += total * weight ** 2 / n
+            factor = total * weight / n * mp.sqrt(mpf(n) / (n - 1))
+            z += [(mean + factor * (x - own), mpf(1), times) for x, times in scores]
+        low = min([mean + stretch * (lo - mean)] + [x for x, _, _ in z])
+        high = max([mean + stretch * (hi - mean)] + [x for x, _, _ in z])
+    z = [(x, n, a) for x, n, a in merged(z)]
+    bounds = [cut(bound(merged(z + [(x, mpf(1), 1) for x in imagined]), tail_of(level), upper, False), lo, hi)
+              for upper, imagined in enumerate(imagined_for_mean(z, low, high))]
+    return output("macro", level, span, 0, bounds, rows)
 
 
 def alike_lmt(score, n, level):
@@ -411,15 +542,14 @@ def many(n, shape, level):
     """mean of so many scores, in long doubles."""
     scores = generated(n, shape)
     mean, sd = mpf(float(scores.mean())), mpf(float(scores.std())) / mp.sqrt(n)
-    mean = (mean * n + 1) / (n + 2)
-    if n <= 10007:
-        atoms = [(mpf(float(x)), mpf(1), 1) for x in scores] + [(mpf(0), mpf(1), 1), (mpf(1), mpf(1), 1)]
-        above = functools.partial(above_ld, atoms)
-    else:
-        above = functools.partial(above_rows, scores.astype(LD), low=0, high=1)
     z = mp.sqrt(2) * mp.erfinv(number(level))
     bounds = []
-    for upper in (False, True):
+    for upper, imagined in enumerate(((0.0, scores.max()), (scores.min(), 1.0))):
+        if n <= 10007:
+            atoms = [(mpf(float(x)), mpf(1), 1) for x in [*scores, *imagined]]
+            above = functools.partial(above_ld, atoms)
+        else:
+            above = functools.partial(above_rows, scores.astype(LD), low=imagined[0], high=imagined[1])
         tail = above if upper else lambda m: 1 - above(m)
         guess = mean + (z if upper else -z) * sd
         bounds.append(secant(tail, tail_of(level), guess, sd))
@@ -427,7 +557,7 @@ def many(n, shape, level):
 
 
 def secant(tail, mass, guess, sd):
-    """As root(), to what long doubles can tell."""
+    """As quantile(), to what long doubles can tell."""
     goal = mp.log(mass)
     a, b = guess, guess + sd / 100
     at_a = mp.log(tail(a)) - goal
@@ -463,22 +593,47 @@ WEIGHTED = [
 CLUSTERS = [
     (UNIT, [(3, 5, 1), (5, 5, 1), (1, 4, 1), (0, 2, 1)]), (UNIT, [(3, 5, 1)]), (UNIT, [(900, 1000, 1), (0, 1, 5)]),
     (UNIT, [(2.5, 4, 3), (1, 7, 2), (0.25, 1, 4)]), (STARS, [(12, 3, 1), (9, 4, 2)]), (UNIT, [(1e5, 123456, 1), (1, 2, 3), (3, 3, 2)]),
-    (UNIT, [(5, 5, 6)]), (UNIT, [(0, 5, 4), (5, 5, 3)]),
+    (UNIT, [(5, 5, 6)]), (UNIT, [(0, 5, 4), (5, 5, 3)]), (UNIT, [(7.5, 8, 1), (1.25, 2, 1), (39, 40, 1), (0.75, 1, 2)]),
 ]
 DIFFS = [
     (UNIT, [(1, 6), (0, 14)]), (UNIT, [(1, 16), (-1, 8), (0, 62)]), (UNIT, [(0, 5)]), (UNIT, [(1, 1)]), (UNIT, [(-0.25, 2), (0.5, 3), (0.125, 4)]),
     (STARS, [(4, 1), (-2, 2), (1, 5), (0, 3)]), (UNIT, [(-1, 1)]), (UNIT, [(0.1, 20)]), (WIDE, [(3, 4), (-100000, 1)]),
+    (UNIT, [(x, 1) for x in (0.02, 0.05, -0.01, 0.03, 0.04, 0.0, 0.06, 0.01)]),
+    (UNIT, [(x, 1) for x in (0.02, 0.05, -0.01, 0.03, 0.04, 0.015, 0.06, 0.01)]),
+    (UNIT, [(0.25, 1), (-0.25, 1), (0, 3), (0.5, 1)]), (UNIT, [(0.3, 1)]), (UNIT, [(0.9, 1), (-0.95, 1)]), (UNIT, [(0, 20)]),
+    (UNIT, [(0.5 + i * 1e-9, 1) for i in range(6)]),
 ]
 HEAVY_DIFFS = [(UNIT, [(1, 10**6), (-1, 999000), (0, 10**8)]), (UNIT, [(0.125, 10**7)])]
 DIFF_CLUSTERS = [
     (UNIT, [(2, 5, 1), (1, 5, 1), (0, 4, 1), (-1, 2, 1)]), (UNIT, [(0, 3, 4)]), (UNIT, [(40, 100, 1), (-1, 1, 3)]),
-    (STARS, [(-6, 3, 1), (2, 2, 2), (0.5, 5, 1)]),
+    (STARS, [(-6, 3, 1), (2, 2, 2), (0.5, 5, 1)]), (UNIT, [(0.5, 5, 1), (0.2, 2, 1), (0.4, 4, 1)]),
+    (UNIT, [(1.5, 30, 1), (0.25, 4, 2), (-0.1, 1, 1), (0.9, 12, 1)]),
+]
+NO_WORSE = [
+    (UNIT, [(0, 149)], 0.02), (UNIT, [(0, 148)], 0.02), (UNIT, [(1, 3), (-1, 4), (0, 193)], 0.05), (UNIT, [(-1, 2)], 0.1),
+    (UNIT, [(0.1, 4), (-0.2, 3), (0.03, 5)], 0.02), (STARS, [(1, 6), (-2, 1), (0, 9)], 0.5), (UNIT, [(0.25, 1)], 0), (UNIT, [(0, 5)], 1),
+    (UNIT, [(-0.5, 1), (0.5, 1)], 0.9), (UNIT, [(1, 10)], 0.01),
+]
+ABOVE = [
+    (UNIT, FIVE, 0.6), (UNIT, FIVE, 0.3), (UNIT, FIVE, 0.95), (UNIT, TEN, 0.5), (UNIT, [(0.7, 10)], 0.7), (UNIT, [(0.7, 10)], 0.5),
+    (UNIT, [(0.7, 10)], 0.75), (UNIT, [(1, 20)], 0.95), (UNIT, [(1, 20)], 0.99), (UNIT, [(1, 18), (0, 2)], 0.8), (STARS, [(4, 9), (5, 3)], 4.5),
+    (UNIT, [(0.99, 20)], 0.9), (UNIT, [(0.001, 12), (0.25, 1)], 0.4), (UNIT, [(0.3, 1)], 0), (UNIT, [(0.3, 1)], 1),
+]
+MACRO = [
+    (UNIT, [(1, 0, 3), (0, 0, 2), (1, 1, 5), (1, 2, 1), (0, 2, 3), (0, 3, 2)]), (UNIT, [(1, 0, 18), (0, 0, 2), (1, 1, 5), (0, 1, 5)]),
+    (UNIT, [(1, 0, 20), (1, 1, 3), (1, 2, 7)]), (UNIT, [(0, t, 4) for t in range(5)]), (UNIT, [(1, 0, 7), (0, 0, 3)]),
+    (UNIT, [(1, t, 1) for t in range(6)] + [(0, t, 1) for t in range(6, 9)]), (UNIT, [(1, 0, 1), (1, 1, 3), (0, 1, 2), (1, 2, 30), (0, 2, 10)]),
+    (UNIT, [(0.25, 0, 1), (0.75, 0, 2), (1, 0, 1), (0.5, 1, 4), (0.1, 2, 1), (0.9, 3, 1), (0.3, 4, 3), (0.35, 4, 2)]),
+    (STARS, [(4, 0, 3), (5, 0, 2), (1, 1, 1), (2, 1, 1), (3, 2, 6), (4, 2, 1)]), (UNIT, [(0.5, 0, 2), (0.5, 1, 3)]),
+    (UNIT, [(1, t, 3 + t) for t in range(4)] + [(0, t, 2) for t in range(4)]), (UNIT, [(0.3, 0, 1), (0.8, 1, 1)]),
+    (UNIT, [(1, 0, 40), (0, 0, 1), (1, 1, 2), (0, 1, 2), (1, 2, 1)]),
 ]
 MARGINS = [0, 0.02, -0.1, 0.4]
 TWO = [
     (UNIT, [(0.3, 1)], [(0.8, 1)]), (UNIT, FIVE, [(0.1, 2), (0.6, 1), (1, 1)]), (UNIT, [(1, 3), (0.5, 1)], [(1, 2), (0.25, 2)]),
     (UNIT, [(0.7, 6)], [(0.65, 5)]), (STARS, [(4, 2), (5, 1)], [(1, 1), (3.5, 3)]), (UNIT, [(0, 2), (0.01, 1)], [(1, 2), (0.99, 1)]),
-    (UNIT, FIVE, FIVE), (UNIT, [(0.9, 12), (0.2, 1)], [(0.5, 2)]),
+    (UNIT, FIVE, FIVE), (UNIT, [(0.9, 12), (0.2, 1)], [(0.5, 2)]), (UNIT, [(1, 6)], [(0, 4)]), (UNIT, [(1, 6)], [(0.9, 3), (0.95, 2)]),
+    (UNIT, [(0.99, 10)], [(0.98, 9), (0.97, 1)]),
 ]
 
 
@@ -491,7 +646,7 @@ def rows():
         for method in ("mean", "mean_lmt"):
             jobs += [(one_model, (method, lv, span, data)) for lv in sorted({0.95, level(i)})]
         if sum(times for _, times in data) > 1:
-            jobs.append((clt, (level(i), data)))
+            jobs += [(normal, (method, level(i), data)) for method in ("mean_clt", "mean_t")]
     jobs += [(one_model, ("mean", lv, UNIT, FIVE)) for lv in LEVELS[1:]]
     jobs += [(one_model, (method, lv, span, data, True)) for i, (span, data) in enumerate(HEAVY)
              for method, lv in (("mean", 0.95), ("mean", level(i + 1)), ("mean_lmt", level(i)))]
@@ -507,6 +662,11 @@ def rows():
     for span, data in HEAVY_DIFFS:
         jobs += [(paired, ("paired_mean_diff", lv, span, data, True)) for lv in (0.95, 0.999999)]
         jobs.append((paired_probability, ("paired_mean_prob_better", 0.0001, span, data, True)))
+    jobs += [(no_worse, (margin, span, data)) for span, data, margin in NO_WORSE]
+    jobs.append((no_worse, (0.0001, UNIT, [(0, 10**8), (-1, 5000), (1, 4000)], True)))
+    jobs += [(mean_above, (t, span, data)) for span, data, t in ABOVE]
+    jobs.append((mean_above, (0.7001, UNIT, [(0.7, 10**6), (0.75, 10**4)], True)))
+    jobs += [(macro, (lv, span, data)) for i, (span, data) in enumerate(MACRO) for lv in sorted({0.95, level(i)})]
     for i, (span, data, others) in enumerate(TWO):
         jobs += [(difference, (lv, span, data, others)) for lv in sorted({0.95, level(i + 1)})]
         width = span[1] - span[0]
