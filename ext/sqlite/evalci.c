@@ -107,6 +107,7 @@ enum {
   LEVEL_HIERARCHY = EVALCI_LEVEL | EVALCI_HIERARCHY,
   K_LEVEL = EVALCI_ATTEMPTS | EVALCI_LEVEL,
   LOSS_RANGE = EVALCI_LOSS | EVALCI_RANGE,
+  LEVEL_ICC = LEVEL_HIERARCHY | EVALCI_ICC,
 };
 
 static const evalci_function *const functions[] = {
@@ -120,9 +121,9 @@ static const evalci_function *const functions[] = {
 
     CLUSTERED("clustered_ci", LEVEL_HIERARCHY, ev_clustered),
     CLUSTERED("clustered_clt_ci", LEVEL, ev_clustered_clt),
-    ROW(evalci_cluster_method, {"clustered_each", &evalci_each_of_clusters, LEVEL_HIERARCHY},
+    ROW(evalci_cluster_method, {"clustered_each", &evalci_each_of_clusters, LEVEL_ICC},
         &evalci_clustered_results, NULL),
-    ROW(evalci_cluster_method, {"clustered_each_counts", &evalci_each_of_clusters, LEVEL_HIERARCHY},
+    ROW(evalci_cluster_method, {"clustered_each_counts", &evalci_each_of_clusters, LEVEL_ICC},
         &evalci_labelled_clusters, NULL),
     ATTEMPTED("pass_at_k_ci", evalci_attempted_items, ev_pass_at_k),
     ATTEMPTED("pass_at_k_ci_counts", evalci_given_items, ev_pass_at_k),

@@ -130,7 +130,14 @@ bool evalci_option_required(unsigned options, int which) {
 
 bool evalci_read_options(evalci_call *call, unsigned options, int argc, sqlite3_value **argv,
                          ev_options *out) {
-  *out = (ev_options){.level = 0.95, .a = 1, .b = 1, .lo = 0, .hi = 1, .attempts = 1, .power = 0.8};
+  *out = (ev_options){.level = 0.95,
+                      .a = 1,
+                      .b = 1,
+                      .lo = 0,
+                      .hi = 1,
+                      .attempts = 1,
+                      .power = 0.8,
+                      .prior = options & EVALCI_ICC ? EV_PRIOR_ICC : EV_PRIOR_GAMMA};
   for (int i = 0; argc > 0; i++) {
     const option *o = option_of(options, i);
     if (!o->read(call, argv, out)) return false;

@@ -115,6 +115,7 @@ enum {
   EVALCI_POINT = 1 << 8,
   EVALCI_WIDTH = 1 << 9,
   EVALCI_POWER = 1 << 15,   /* that is planned for, before the level */
+  EVALCI_ICC = 1 << 17,     /* no option: the hierarchy's prior is 'icc' unless given */
   EVALCI_DRAWING = 1 << 20, /* of a picture, as JSON */
 };
 
