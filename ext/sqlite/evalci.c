@@ -45,16 +45,22 @@ static const evalci_layout one_proportion = {{"y"}, {"k", "n"}, true, {0}, false
 static const evalci_layout unpaired = {{"a", "b"}, {"k_a", "n_a", "k_b", "n_b"}, true, {0}, false,
                                        NULL};
 static const evalci_layout paired = {
-    {"a", "b"}, {"both", "only_a", "only_b", "neither"}, false, {0, 1, 2, 3}, false, NULL};
-static const evalci_layout discordant = {{"a", "b"}, {"only_a", "only_b"}, false, {1, 2}, true,
-                                         NULL};
+    {"a", "b"}, {"both", "only_a", "only_b", "neither"},
+    false,      {EVALCI_BOTH, EVALCI_ONLY_FIRST, EVALCI_ONLY_SECOND, EVALCI_NEITHER},
+    false,      NULL};
+static const evalci_layout discordant = {
+    {"a", "b"}, {"only_a", "only_b"}, false, {EVALCI_ONLY_FIRST, EVALCI_ONLY_SECOND}, true, NULL};
+static const evalci_layout graded_or_not = {{"y"}, {"right", "wrong", "not_graded"},
+                                            false, {EVALCI_RIGHT, EVALCI_WRONG, EVALCI_NOT_GRADED},
+                                            false, NULL};
 /* Rows are (truth, predicted): only the first is a false negative. */
+enum { TP = EVALCI_BOTH, FN = EVALCI_ONLY_FIRST, FP = EVALCI_ONLY_SECOND };
 static const evalci_layout confusion = {
-    {"truth", "predicted"}, {"tp", "fp", "fn"}, false, {0, 2, 1}, false, NULL};
+    {"truth", "predicted"}, {"tp", "fp", "fn"}, false, {TP, FP, FN}, false, NULL};
 static const evalci_layout predicted_positive = {
-    {"truth", "predicted"}, {"tp", "fp"}, false, {0, 2}, false, NULL};
+    {"truth", "predicted"}, {"tp", "fp"}, false, {TP, FP}, false, NULL};
 static const evalci_layout truly_positive = {
-    {"truth", "predicted"}, {"tp", "fn"}, false, {0, 1}, false, NULL};
+    {"truth", "predicted"}, {"tp", "fn"}, false, {TP, FN}, false, NULL};
 
 /* A row of a family, as the head that it begins with. */
 #define ROW(family, ...)                                                                           \
@@ -118,6 +124,7 @@ static const evalci_function *const functions[] = {
     INTERVAL("cp_ci", LEVEL, one_proportion, ev_cp),
     INTERVAL("agresti_coull_ci", LEVEL, one_proportion, ev_agresti_coull),
     INTERVAL("clt_ci", LEVEL, one_proportion, ev_clt),
+    INTERVAL("bounded_ci", LEVEL, graded_or_not, ev_bounded),
 
     CLUSTERED("clustered_ci", LEVEL_HIERARCHY, ev_clustered),
     CLUSTERED("clustered_clt_ci", LEVEL, ev_clustered_clt),

@@ -51,12 +51,24 @@ int evalci_arity_of(const evalci_function *f, int options_given);
 ** probability.
 */
 
+/* A cell is the rows with the same results, by those of the first and the second column; of
+** one column, those that have none in the second. */
+enum {
+  EVALCI_BOTH = 0,
+  EVALCI_ONLY_FIRST = 1,
+  EVALCI_ONLY_SECOND = 3,
+  EVALCI_NEITHER = 4,
+  EVALCI_RIGHT = 2,
+  EVALCI_WRONG = 5,
+  EVALCI_NOT_GRADED = 8
+};
+
 /* What the counts of a method are, and how rows become them. */
 typedef struct evalci_layout {
   const char *columns[3];  /* of 0/1 results that the aggregate takes: one or two */
   const char *counts[5];   /* that its twin takes */
-  bool separate_questions; /* the counts are k, n for each column; else cells of a 2 x 2 table */
-  int cells[4];     /* which cell each is: 0 both, 1 only the first, 2 only the second, 3 none */
+  bool separate_questions; /* the counts are k, n for each column; else cells */
+  int cells[4];            /* which cell each is */
   bool none_counts; /* rows that are in no count are data too, so counts of 0 have an answer */
   struct ev_paired_memo *memo; /* a connection's; NULL in the table */
 } evalci_layout;

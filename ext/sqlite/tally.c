@@ -5,13 +5,14 @@
 ** are and which model finishes them.
 **
 ** NULL results are skipped (contract 3): one column's on its own where columns are
-** different questions, the row's where they are the same.
+** different questions, the row's where they are the same.  bounded_ci counts them.
 */
 #include <math.h>
 
 #include "function.h"
 
-/* What one column can have in a row, EVALCI_NO_RESULT included. */
+/* What one column can have in a row, EVALCI_NO_RESULT included: a cell is
+** OUTCOMES (1 - first) + (1 - second). */
 enum { OUTCOMES = 3 };
 
 typedef struct tally {
@@ -48,12 +49,13 @@ static sqlite3_int64 *rows_like(tally *t, const int *y) {
 /* wilson_ci(18, 20): somebody has counts and took the aggregate for the
 ** scalar.  A y that is a result and a level like 95 are a percentage, not
 ** counts. */
-static bool looks_like_k_n(const evalci_layout *layout, int argc, sqlite3_value **argv) {
+static bool looks_like_k_n(const evalci_function *f, int argc, sqlite3_value **argv) {
   double y, level;
-  return !layout->columns[1] && argc == 2 && evalci_read_number(argv[0], &y) &&
-         evalci_read_number(argv[1], &level) && y >= 0 && y <= level && level > 1 && level < 1e15 &&
-         y == (double)(sqlite3_int64)y && level == (double)(sqlite3_int64)level &&
-         (y > 1 || level < 50 || level >= 100);
+  const evalci_layout *layout = layout_of(f);
+  return layout->separate_questions && !layout->columns[1] && f->options & EVALCI_LEVEL &&
+         argc == 2 && evalci_read_number(argv[0], &y) && evalci_read_number(argv[1], &level) &&
+         y >= 0 && y <= level && level > 1 && level < 1e15 && y == (double)(sqlite3_int64)y &&
+         level == (double)(sqlite3_int64)level && (y > 1 || level < 50 || level >= 100);
 }
 
 static bool check_tally_options(const evalci_function *f, evalci_call *call, int argc,
@@ -62,7 +64,7 @@ static bool check_tally_options(const evalci_function *f, evalci_call *call, int
   if (evalci_same_options(call, f->options, argc - columns, argv + columns, t->rows == 0,
                           &t->options))
     return true;
-  if (!looks_like_k_n(layout_of(f), argc, argv)) return false;
+  if (!looks_like_k_n(f, argc, argv)) return false;
   return evalci_fail(call,
                      "level must be strictly between 0 and 1, got %s; "
                      "for counts use %s_counts(%s, %s)",
@@ -223,7 +225,7 @@ static void answer_tally(sqlite3_context *context, answer_counts *answer) {
   for (int i = 0; layout->counts[i]; i++) {
     int cell = layout->cells[i];
     if (!layout->separate_questions)
-      counts[i] = (double)t->seen[2 - cell / 2][2 - cell % 2];
+      counts[i] = (double)t->seen[2 - cell / OUTCOMES][2 - cell % OUTCOMES];
     else if (i % 2 == 0)
       counts[i] = times_seen(t, i / 2, 1);
     else

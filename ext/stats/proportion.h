@@ -16,4 +16,7 @@ ev_model ev_cp;            /* Clopper-Pearson */
 ev_model ev_agresti_coull; /* may leave [0,1] */
 ev_model ev_clt;           /* may collapse or leave [0,1] */
 
+/* bounded.c.  Counts: right, wrong, not graded, at least one in all. */
+ev_model ev_bounded;
+
 #endif

@@ -222,6 +222,38 @@ static void hdis_defined(void) {
 }
 
 /* An HDI of a level of nearly nothing stays in [0,1], however near to an end its mode. */
+/* How much mass the last digit of a bound near 1 is worth. */
+static double mass_of_last_digit(const ev_beta *d, ev_point t) {
+  return exp(ev_beta_ln_logit_density(d, t)) / (t.x * t.y) * DBL_EPSILON;
+}
+
+/* The worse of all ungraded wrong and all right lies inside with the chance `level`, and both
+** tails outside are alike. */
+static void bounded_defined(const double *counts, double level) {
+  ev_options options = {.level = level};
+  ev_interval ci = interval(ev_bounded, counts, &options);
+  ev_beta least = ev_beta_make(1 + counts[0], 1 + counts[1] + counts[2]);
+  ev_beta most = ev_beta_make(1 + counts[0] + counts[2], 1 + counts[1]);
+  ev_point lo = {ci.lo, 1 - ci.lo}, hi = {ci.hi, 1 - ci.hi};
+  double below = ev_beta_cdf(&least, lo).x, above = ev_beta_cdf(&most, hi).y;
+  double outside = below + fmax(ev_beta_cdf(&least, hi).y, ev_beta_cdf(&most, lo).x);
+  double slack = 1e-10 * (1 - level);
+  slack += mass_of_last_digit(&most, hi) + mass_of_last_digit(&least, hi);
+  check(fabs(below - above) <= slack, "tails of a bounded interval", below, above);
+  check(fabs(outside - (1 - level)) <= slack, "outside a bounded interval", outside, 1 - level);
+}
+
+static void bounded_intervals_are_defined(void) {
+  static const double cells[] = {0, 1, 2, 20, 300, 4000, 1e6};
+  static const double levels[] = {0.01, 0.5, 0.95, 0.999, 0.999999};
+  enum { CELLS = sizeof cells / sizeof *cells, LEVELS = sizeof levels / sizeof *levels };
+  for (int i = 0; i < CELLS * CELLS * (CELLS - 1); i++)
+    for (int l = 0; l < LEVELS; l++)
+      bounded_defined(
+          (double[]){cells[i % CELLS], cells[i / CELLS % CELLS], cells[1 + i / CELLS / CELLS]},
+          levels[l]);
+}
+
 static void flat_hdis_stay_inside(void) {
   for (double level = 1e-18; level < 1e-6; level *= 10)
     for (double above = 1e-15; above < 1e-3; above *= 10)
@@ -355,6 +387,7 @@ int main(void) {
   largest_counts_are_normal();
   symmetries();
   hdis_defined();
+  bounded_intervals_are_defined();
   flat_hdis_stay_inside();
   bounds_are_ordered();
   coverages();

@@ -96,8 +96,18 @@ typedef struct move {
 } move;
 
 static const move moves[] = {
-    {"k", NULL},        {"k_a", NULL}, {NULL, "k_b"}, {"only_a", "only_b"}, {"only_a", "neither"},
-    {"both", "only_b"}, {"tp", NULL},  {NULL, "fp"},  {NULL, "fn"},
+    {"k", NULL},
+    {"k_a", NULL},
+    {NULL, "k_b"},
+    {"only_a", "only_b"},
+    {"only_a", "neither"},
+    {"both", "only_b"},
+    {"tp", NULL},
+    {NULL, "fp"},
+    {NULL, "fn"},
+    {"right", "wrong"},
+    {"right", "not_graded"},
+    {"not_graded", "wrong"},
 };
 
 /* The largest violation of each kind. */
