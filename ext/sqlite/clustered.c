@@ -1,7 +1,7 @@
 /*
 ** Clustered questions in SQL: clustered_ci(y, cluster [, level [, prior]]) over rows of
 ** results, clustered_ci_counts(k, n [, level [, prior]]) over one row a cluster, and
-** what else is asked of clusters: pass_at_k_ci, clustered_each and their like.
+** what else is asked of clusters: clustered_prob_above, clustered_each and their like.
 **
 ** Rows of results keep their clusters by their key, with k and n; so do clusters that
 ** have a label.  Others are kept as pairs (k, n), blobs of two doubles, with how many
@@ -30,7 +30,7 @@ struct evalci_cluster_source {
 };
 
 static const evalci_cluster_source *source_of(const evalci_function *f) {
-  return ((const evalci_cluster_method *)f)->source;
+  return ((const evalci_cluster_function *)f)->source;
 }
 
 static const char *const *cluster_arguments(const evalci_function *f) {
@@ -130,17 +130,19 @@ static void free_clusters(evalci_group *g) {
 static const evalci_gathering cluster_rows = {sizeof(clusters), begin_clusters, add_to_clusters,
                                               free_clusters};
 
-/* The clusters of the frame or group; NULL when there are none, or no memory, which is
-** reported. */
+/* The clusters, to be freed; NULL where there are none, or no memory, which is told. */
 static ev_cluster *list_clusters(sqlite3_context *context, const evalci_group *g, size_t *count) {
-  const evalci_cluster_method *m = sqlite3_user_data(context);
+  const evalci_cluster_source *source = source_of(sqlite3_user_data(context));
   const clusters *c = (const clusters *)g;
   *count = 0;
   if (evalci_count_entries(&c->keys) == 0) return NULL;
   ev_cluster *listed = sqlite3_malloc64(evalci_count_entries(&c->keys) * sizeof *listed);
-  if (!listed) sqlite3_result_error_nomem(context);
-  for (const evalci_entry *e = NULL; listed && (e = evalci_next_entry(&c->keys, e));)
-    listed[(*count)++] = m->source->cluster(e);
+  if (!listed) {
+    sqlite3_result_error_nomem(context);
+    return NULL;
+  }
+  for (const evalci_entry *e = NULL; (e = evalci_next_entry(&c->keys, e));)
+    listed[(*count)++] = source->cluster(e);
   return listed;
 }
 
@@ -152,7 +154,18 @@ static void answer_interval_of_clusters(sqlite3_context *context, const evalci_g
   ev_interval ci = {NAN, NAN};
   ev_status status = m->model(listed, count, &g->options, evalci_host_of(context), &ci);
   sqlite3_free(listed);
-  evalci_result_interval(context, m->function.name, status, ci);
+  evalci_result_interval(context, m->function.function.name, status, ci);
+}
+
+static void answer_probability_of_clusters(sqlite3_context *context, const evalci_group *g) {
+  const evalci_cluster_probability *m = sqlite3_user_data(context);
+  size_t count;
+  ev_cluster *listed = list_clusters(context, g, &count);
+  if (!listed) return;
+  double p = NAN;
+  ev_status status = m->model(listed, count, &g->options, evalci_host_of(context), &p);
+  sqlite3_free(listed);
+  evalci_result_probability(context, m->function.function.name, status, p);
 }
 
 /* n attempts say nothing of more than n. */
@@ -164,7 +177,7 @@ static void answer_interval_of_attempts(sqlite3_context *context, const evalci_g
   double fewest = HUGE_VAL;
   for (size_t i = 0; i < count; i++) fewest = fmin(fewest, listed[i].n);
   if (fewest < g->options.attempts) {
-    evalci_call call = {.name = m->function.name};
+    evalci_call call = {.name = m->function.function.name};
     evalci_fail(&call,
                 "every question needs at least k attempts, got k = %.0f and a question with %.0f; "
                 "take a smaller k, or leave such questions out",
@@ -173,7 +186,7 @@ static void answer_interval_of_attempts(sqlite3_context *context, const evalci_g
   } else {
     ev_interval ci = {NAN, NAN};
     ev_status status = m->model(listed, count, &g->options, evalci_host_of(context), &ci);
-    evalci_result_interval(context, m->function.name, status, ci);
+    evalci_result_interval(context, m->function.function.name, status, ci);
   }
   sqlite3_free(listed);
 }
@@ -205,7 +218,7 @@ static void result_each(sqlite3_context *context, const evalci_entry **entries, 
 
 /* In the order of their keys, which models do not see. */
 static void answer_each(sqlite3_context *context, const evalci_group *g) {
-  const evalci_cluster_method *m = sqlite3_user_data(context);
+  const evalci_cluster_function *m = sqlite3_user_data(context);
   const clusters *c = (const clusters *)g;
   size_t count = 0, room = evalci_count_entries(&c->keys);
   if (room == 0) return;
@@ -240,3 +253,7 @@ const evalci_kind evalci_interval_of_attempts = {.arguments = cluster_arguments,
                                                  .json = true,
                                                  .gathering = &cluster_rows,
                                                  .answer = answer_interval_of_attempts};
+
+const evalci_kind evalci_probability_of_clusters = {.arguments = cluster_arguments,
+                                                    .gathering = &cluster_rows,
+                                                    .answer = answer_probability_of_clusters};

@@ -80,10 +80,17 @@ static const evalci_layout truly_positive = {
 
 /* A method over results and their clusters, and its twin over one row a cluster. */
 #define CLUSTERED(name, options, model)                                                            \
-  ROW(evalci_cluster_method, {name, &evalci_interval_of_clusters, options},                        \
-      &evalci_clustered_results, model),                                                           \
-      ROW(evalci_cluster_method, {name "_counts", &evalci_interval_of_clusters, options},          \
-          &evalci_given_clusters, model)
+  ROW(evalci_cluster_method,                                                                       \
+      {{name, &evalci_interval_of_clusters, options}, &evalci_clustered_results}, model),          \
+      ROW(evalci_cluster_method,                                                                   \
+          {{name "_counts", &evalci_interval_of_clusters, options}, &evalci_given_clusters},       \
+          model)
+#define CLUSTERED_P(name, options, model)                                                          \
+  ROW(evalci_cluster_probability,                                                                  \
+      {{name, &evalci_probability_of_clusters, options}, &evalci_clustered_results}, model),       \
+      ROW(evalci_cluster_probability,                                                              \
+          {{name "_counts", &evalci_probability_of_clusters, options}, &evalci_given_clusters},    \
+          model)
 
 /* Methods over scores, over two columns of them, and over units of them. */
 #define SCORES(name, options, source, model, least)                                                \
@@ -97,7 +104,7 @@ static const evalci_layout truly_positive = {
 
 /* Of questions that were attempted several times. */
 #define ATTEMPTED(name, source, model)                                                             \
-  ROW(evalci_cluster_method, {name, &evalci_interval_of_attempts, K_LEVEL}, &source, model)
+  ROW(evalci_cluster_method, {{name, &evalci_interval_of_attempts, K_LEVEL}, &source}, model)
 
 #define PICTURE(name, picture)                                                                     \
   ROW(evalci_picture_function, {name, &evalci_picture_of_rows, EVALCI_DRAWING}, &picture)
@@ -114,6 +121,8 @@ enum {
   K_LEVEL = EVALCI_ATTEMPTS | EVALCI_LEVEL,
   LOSS_RANGE = EVALCI_LOSS | EVALCI_RANGE,
   LEVEL_ICC = LEVEL_HIERARCHY | EVALCI_ICC,
+  T_BETA = EVALCI_THRESHOLD | EVALCI_BETA,
+  T_ICC = EVALCI_THRESHOLD | EVALCI_HIERARCHY | EVALCI_ICC,
 };
 
 static const evalci_function *const functions[] = {
@@ -124,21 +133,24 @@ static const evalci_function *const functions[] = {
     INTERVAL("cp_ci", LEVEL, one_proportion, ev_cp),
     INTERVAL("agresti_coull_ci", LEVEL, one_proportion, ev_agresti_coull),
     INTERVAL("clt_ci", LEVEL, one_proportion, ev_clt),
+    PROBABILITY("prob_above", T_BETA, one_proportion, ev_prob_above),
     INTERVAL("bounded_ci", LEVEL, graded_or_not, ev_bounded),
 
     CLUSTERED("clustered_ci", LEVEL_HIERARCHY, ev_clustered),
     CLUSTERED("clustered_clt_ci", LEVEL, ev_clustered_clt),
-    ROW(evalci_cluster_method, {"clustered_each", &evalci_each_of_clusters, LEVEL_ICC},
-        &evalci_clustered_results, NULL),
-    ROW(evalci_cluster_method, {"clustered_each_counts", &evalci_each_of_clusters, LEVEL_ICC},
-        &evalci_labelled_clusters, NULL),
+    ROW(evalci_cluster_function, {"clustered_each", &evalci_each_of_clusters, LEVEL_ICC},
+        &evalci_clustered_results),
+    ROW(evalci_cluster_function, {"clustered_each_counts", &evalci_each_of_clusters, LEVEL_ICC},
+        &evalci_labelled_clusters),
+    CLUSTERED_P("clustered_prob_above", T_ICC, ev_clustered_prob_above),
     ATTEMPTED("pass_at_k_ci", evalci_attempted_items, ev_pass_at_k),
     ATTEMPTED("pass_at_k_ci_counts", evalci_given_items, ev_pass_at_k),
     ATTEMPTED("pass_hat_k_ci", evalci_attempted_items, ev_pass_hat_k),
     ATTEMPTED("pass_hat_k_ci_counts", evalci_given_items, ev_pass_hat_k),
     SCALAR("macro_ci", LEVEL_RANGE, evalci_interval_of_tasks),
-    ROW(evalci_cluster_method, {"macro_ci_counts", &evalci_interval_of_clusters, LEVEL},
-        &evalci_given_clusters, ev_macro_counts),
+    ROW(evalci_cluster_method,
+        {{"macro_ci_counts", &evalci_interval_of_clusters, LEVEL}, &evalci_given_clusters},
+        ev_macro_counts),
     SCALAR("pass_at_k", 0, evalci_pass_at_k),
     SCALAR("pass_hat_k", 0, evalci_pass_hat_k),
 

@@ -134,25 +134,35 @@ void *evalci_shared_row(evalci_shared *shared, const evalci_function *f);
 void evalci_free_row(void *row);
 
 /*
-** clustered.c: rows to clusters, or clusters as given, to an interval.
+** clustered.c: rows to clusters, or clusters as given, to an interval or a probability.
 */
 typedef struct evalci_cluster_source evalci_cluster_source;
 extern const evalci_cluster_source evalci_clustered_results, evalci_given_clusters;
 extern const evalci_cluster_source evalci_labelled_clusters;
 extern const evalci_cluster_source evalci_attempted_items, evalci_given_items;
 
-typedef struct evalci_cluster_method {
+/* What every method over clusters has. */
+typedef struct evalci_cluster_function {
   evalci_function function;
   const evalci_cluster_source *source;
+} evalci_cluster_function;
+
+typedef struct evalci_cluster_method {
+  evalci_cluster_function function;
   ev_cluster_model *model;
 } evalci_cluster_method;
 
-extern const evalci_kind evalci_interval_of_clusters;
+typedef struct evalci_cluster_probability {
+  evalci_cluster_function function;
+  ev_cluster_probability *model;
+} evalci_cluster_probability;
+
+extern const evalci_kind evalci_interval_of_clusters, evalci_probability_of_clusters;
 
 /* Likewise over attempts, of which every question has at least k. */
 extern const evalci_kind evalci_interval_of_attempts;
 
-/* JSON with every cluster's own interval; the row's model is NULL. */
+/* JSON with every cluster's own interval; of an evalci_cluster_function. */
 extern const evalci_kind evalci_each_of_clusters;
 
 /*

@@ -40,6 +40,13 @@ static bool read_margin(evalci_call *call, sqlite3_value **argv, ev_options *out
                      evalci_show(argv[0]).text);
 }
 
+/* The range it must be in is read after it. */
+static bool read_threshold(evalci_call *call, sqlite3_value **argv, ev_options *out) {
+  if (evalci_read_number(argv[0], &out->threshold)) return true;
+  return evalci_fail(call, "t must be a number, got %s; 0.8 asks for the chance of more than 80%%",
+                     evalci_show(argv[0]).text);
+}
+
 /* Below 1e-300 a shape could underflow beside the counts; above 2^53 it would hide
 ** them. */
 static bool read_shape(evalci_call *call, const char *name, sqlite3_value *value, double *shape) {
@@ -96,6 +103,7 @@ typedef struct option {
 
 static const option options_table[] = {
     {EVALCI_ATTEMPTS, true, {"k"}, read_attempts, {FIELD(attempts)}, {"k"}},
+    {EVALCI_THRESHOLD, true, {"t"}, read_threshold, {FIELD(threshold)}, {"t"}},
     {EVALCI_POWER, false, {"power"}, read_power, {FIELD(power)}, {"power"}},
     {EVALCI_LEVEL, false, {"level"}, read_level, {FIELD(level)}, {"level"}},
     {EVALCI_MARGIN, false, {"margin"}, read_margin, {FIELD(margin)}, {"margin"}},
@@ -128,6 +136,25 @@ bool evalci_option_required(unsigned options, int which) {
   return o && o->required;
 }
 
+static bool check_margin(evalci_call *call, const ev_options *o) {
+  double widest = o->hi - o->lo;
+  if (fabs(o->margin) <= widest) return true;
+  return evalci_fail(call,
+                     "margin must be between %.15g and %.15g, got %.15g; "
+                     "it is a difference of means",
+                     -widest, widest, o->margin);
+}
+
+/* Per cents are what people pass instead. */
+static bool check_threshold(evalci_call *call, const ev_options *o) {
+  double t = o->threshold;
+  if (t >= o->lo && t <= o->hi) return true;
+  if (o->lo == 0 && o->hi == 1 && t > 1 && t <= 100)
+    return evalci_fail(call, "t must be from 0 to 1, got %.15g; did you mean %.15g?", t, t / 100);
+  return evalci_fail(call, "t must be from %.15g to %.15g, got %.15g; it is what is to be exceeded",
+                     o->lo, o->hi, t);
+}
+
 bool evalci_read_options(evalci_call *call, unsigned options, int argc, sqlite3_value **argv,
                          ev_options *out) {
   *out = (ev_options){.level = 0.95,
@@ -145,12 +172,7 @@ bool evalci_read_options(evalci_call *call, unsigned options, int argc, sqlite3_
     argc -= values;
     argv += values;
   }
-  double widest = out->hi - out->lo;
-  if (fabs(out->margin) <= widest) return true;
-  return evalci_fail(call,
-                     "margin must be between %.15g and %.15g, got %.15g; "
-                     "it is a difference of means",
-                     -widest, widest, out->margin);
+  return check_margin(call, out) && (!(options & EVALCI_THRESHOLD) || check_threshold(call, out));
 }
 
 static double number_at(const ev_options *options, size_t offset) {

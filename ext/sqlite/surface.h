@@ -114,9 +114,10 @@ enum {
   EVALCI_UNIT = 1 << 7,
   EVALCI_POINT = 1 << 8,
   EVALCI_WIDTH = 1 << 9,
-  EVALCI_POWER = 1 << 15,   /* that is planned for, before the level */
-  EVALCI_ICC = 1 << 17,     /* no option: the hierarchy's prior is 'icc' unless given */
-  EVALCI_DRAWING = 1 << 20, /* of a picture, as JSON */
+  EVALCI_POWER = 1 << 15,     /* that is planned for, before the level */
+  EVALCI_THRESHOLD = 1 << 16, /* t to exceed, which must be given */
+  EVALCI_ICC = 1 << 17,       /* no option: the hierarchy's prior is 'icc' unless given */
+  EVALCI_DRAWING = 1 << 20,   /* of a picture, as JSON */
 };
 
 /* The names of the values that option `which` of a set takes, NULL after the last;

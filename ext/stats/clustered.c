@@ -25,7 +25,7 @@
 ** such a lattice, with interpolation weights that are the same all along the line.
 ** Quantiles come from the sinc functions through the lines' sums; where these are no
 ** answer, as when the tail asked for is small beside rounding of the whole, from
-** ev_marginal.
+** ev_marginal.  The share above a threshold is ev_marginal's too.
 */
 #include "clustered.h"
 
@@ -158,6 +158,7 @@ typedef struct hierarchy {
   ev_rising right, wrong, all;
   double mixed; /* clusters with both right and wrong answers */
   ev_prior prior;
+  double threshold;             /* of s, where that is asked about */
   double origin, step;          /* of the lattice in r */
   int peak;                     /* the group where the last line had its peak */
   bool ready[HIERARCHY_GROUPS]; /* whether r_part is, of a group of points */
@@ -619,7 +620,7 @@ static double sum_lines(s_lattice *l, double ln_most, double *uneven) {
 
 /* The interval by lattices in both; EV_NOT_CONVERGED where room for them runs out, or where
 ** the one in r is too coarse for the lines that were looked at first. */
-static ev_status lattice_interval(hierarchy *h, posterior_scale s, ev_interval *ci) {
+static ev_status lattice_interval(hierarchy *h, posterior_scale s, double *bounds) {
   s_lattice *l = &h->lines;
   double ln_most, uneven, x, y;
   set_lines(h, s);
@@ -643,14 +644,14 @@ static ev_status lattice_interval(hierarchy *h, posterior_scale s, ev_interval *
     l->density[j] = swapped;
   }
   if (!ev_sinc_quantile(l->density, count, h->tail * sum, l->room, &y)) return EV_NOT_CONVERGED;
-  ci->lo = ev_at_logit(lattice_s(l, (x - l->below) * l->step)).x;
-  ci->hi = ev_at_logit(lattice_s(l, (l->above - y) * l->step)).x;
+  bounds[0] = ev_at_logit(lattice_s(l, (x - l->below) * l->step)).x;
+  bounds[1] = ev_at_logit(lattice_s(l, (l->above - y) * l->step)).x;
   return EV_OK;
 }
 
-/* The interval by panels; 1e-9 of the density is a tenth of what is promised; some 60 lines
-** are the rule, 400 were the most seen. */
-static ev_status panels_interval(hierarchy *h, posterior_scale s, ev_interval *ci) {
+/* The posterior of s by panels; 1e-9 of the density is a tenth of what is promised; some 60
+** lines are the rule, 400 were the most seen. */
+static ev_status find_panels(hierarchy *h, posterior_scale s, ev_marginal *m) {
   ev_search search = {.ln_density = ln_s_density,
                       .context = h,
                       .start = s.peak,
@@ -659,26 +660,52 @@ static ev_status panels_interval(hierarchy *h, posterior_scale s, ev_interval *c
                       .tolerance = 1e-9,
                       .tail = h->tail,
                       .budget = 4800};
+  h->relative = true;
+  h->ln_rest = 0;
+  return ev_marginal_find(m, &search);
+}
+
+static ev_status panels_interval(hierarchy *h, posterior_scale s, double *bounds) {
   ev_marginal m;
   ev_interval logit;
-  ev_status status = ev_marginal_find(&m, &search);
+  ev_status status = find_panels(h, s, &m);
   if (status == EV_OK) status = ev_marginal_interval(&m, h->tail, &logit);
-  if (status == EV_OK) *ci = (ev_interval){ev_at_logit(logit.lo).x, ev_at_logit(logit.hi).x};
+  if (status != EV_OK) return status;
+  bounds[0] = ev_at_logit(logit.lo).x;
+  bounds[1] = ev_at_logit(logit.hi).x;
+  return EV_OK;
+}
+
+/* Sinc functions, or panels where those are no answer. */
+static ev_status interval_of_theta(hierarchy *h, posterior_scale s, double *bounds) {
+  ev_status status = EV_NOT_CONVERGED;
+  h->relative = false;
+  h->ln_rest = TAIL_LN_REST;
+  if (h->tail >= SINC_LEAST_TAIL) status = lattice_interval(h, s, bounds);
+  if (status == EV_NOT_CONVERGED && h->error <= most_line_error(h))
+    status = panels_interval(h, s, bounds);
   return status;
 }
 
-/* One question a cluster: nothing is tied, and d is not in the likelihood. */
-static ev_status independent_interval(pooled_counts pooled, const ev_options *options,
-                                      ev_interval *ci) {
-  const double counts[] = {pooled.right, pooled.all};
-  ev_options uniform = *options;
-  uniform.a = uniform.b = 1;
-  return ev_bayes(counts, &uniform, ci);
+/* The smaller share is summed, and the larger is what it leaves. */
+static ev_status share_above_threshold(hierarchy *h, posterior_scale s, double *p) {
+  ev_marginal m;
+  ev_status status = find_panels(h, s, &m);
+  if (status != EV_OK) return status;
+  double above = ev_marginal_beyond(&m, h->threshold, true);
+  *p = above <= 0.5 ? above : 1 - ev_marginal_beyond(&m, h->threshold, false);
+  return EV_OK;
 }
 
-/* Sinc functions, or panels where those are no answer; on a finer lattice in r as long as a
-** line that matters wants it. */
-static ev_status hierarchy_interval(hierarchy *h, pooled_counts pooled, ev_interval *ci) {
+/* What is asked of the posterior of s, and the least share of it that matters there. */
+typedef struct hierarchy_question {
+  ev_status (*answer)(hierarchy *h, posterior_scale s, double *answer);
+  double tail;
+} hierarchy_question;
+
+/* On a finer lattice in r as long as a line that matters wants it. */
+static ev_status ask_posterior(hierarchy *h, pooled_counts pooled, const hierarchy_question *q,
+                               double *answer) {
   posterior_scale s, r;
   h->ln_drop = 20 - log(h->tail);
   h->rounding = 0;
@@ -687,17 +714,9 @@ static ev_status hierarchy_interval(hierarchy *h, pooled_counts pooled, ev_inter
   if (h->lost) return EV_NOT_CONVERGED;
   h->rounding = DBL_EPSILON * (h->mixed * fabs(r.peak) + ev_rising_at(&h->all, exp(r.peak)));
   if (h->rounding > 1e-3) return EV_TOO_LARGE;
-  ev_status status = EV_NOT_CONVERGED;
   for (double refined = 1; refined <= 8; refined *= 1.5) {
     set_lattice(h, s, r, refined);
-    h->relative = false;
-    h->ln_rest = TAIL_LN_REST;
-    if (h->tail >= SINC_LEAST_TAIL) status = lattice_interval(h, s, ci);
-    if (status == EV_NOT_CONVERGED && h->error <= most_line_error(h)) {
-      h->relative = true;
-      h->ln_rest = 0;
-      status = panels_interval(h, s, ci);
-    }
+    ev_status status = q->answer(h, s, answer);
     if (h->interrupted) return EV_INTERRUPTED;
     if (h->error <= most_line_error(h)) return status;
   }
@@ -717,9 +736,15 @@ static void tally_clusters(hierarchy *h, const ev_cluster *clusters, size_t coun
   h->mixed = h->right.clusters + h->wrong.clusters - h->all.clusters;
 }
 
-ev_status ev_clustered(const ev_cluster *clusters, size_t count, const ev_options *options,
-                       ev_host host, ev_interval *ci) {
-  assert(options->level > 0 && options->level < 1 && count > 0);
+/* One question a cluster: nothing is tied, and d is not in the likelihood. */
+static bool are_independent(const ev_cluster *clusters, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (clusters[i].n > 1) return false;
+  return true;
+}
+
+static ev_status ask_hierarchy(const ev_cluster *clusters, size_t count, const ev_options *options,
+                               ev_host host, const hierarchy_question *q, double *answer) {
   hierarchy *h = malloc(sizeof *h);
   ev_tally *counts = malloc(count * sizeof *counts);
   ev_status status = EV_NO_MEMORY;
@@ -728,15 +753,45 @@ ev_status ev_clustered(const ev_cluster *clusters, size_t count, const ev_option
     h->many = count > 1000;
     h->lost = h->interrupted = false;
     h->prior = options->prior;
-    h->tail = ev_tail(options);
+    h->threshold = log(options->threshold) - log1p(-options->threshold);
+    h->tail = q->tail;
     tally_clusters(h, clusters, count, counts);
-    pooled_counts pooled = {h->right.answers, h->all.answers};
-    status = h->all.factors == 0 ? independent_interval(pooled, options, ci)
-                                 : hierarchy_interval(h, pooled, ci);
+    status = ask_posterior(h, (pooled_counts){h->right.answers, h->all.answers}, q, answer);
   }
   free(counts);
   free(h);
   return status;
+}
+
+ev_status ev_clustered(const ev_cluster *clusters, size_t count, const ev_options *options,
+                       ev_host host, ev_interval *ci) {
+  assert(options->level > 0 && options->level < 1 && count > 0);
+  if (are_independent(clusters, count)) {
+    pooled_counts pooled = pool_clusters(clusters, count);
+    ev_options uniform = {.level = options->level, .a = 1, .b = 1};
+    return ev_bayes((double[]){pooled.right, pooled.all}, &uniform, ci);
+  }
+  hierarchy_question question = {interval_of_theta, ev_tail(options)};
+  double bounds[2];
+  ev_status status = ask_hierarchy(clusters, count, options, host, &question, bounds);
+  if (status == EV_OK) *ci = (ev_interval){bounds[0], bounds[1]};
+  return status;
+}
+
+/* A share is promised to 1e-8; this leaves 1e-8 of a share of 1e-6. */
+static const double LEAST_SHARE = 1e-6;
+
+ev_status ev_clustered_prob_above(const ev_cluster *clusters, size_t count,
+                                  const ev_options *options, ev_host host, double *p) {
+  double t = options->threshold;
+  assert(t >= 0 && t <= 1 && count > 0);
+  if (t == 0 || t == 1 || are_independent(clusters, count)) {
+    pooled_counts pooled = pool_clusters(clusters, count);
+    ev_options uniform = {.level = 0.95, .a = 1, .b = 1, .threshold = t};
+    return ev_prob_above((double[]){pooled.right, pooled.all}, &uniform, p);
+  }
+  hierarchy_question question = {share_above_threshold, LEAST_SHARE};
+  return ask_hierarchy(clusters, count, options, host, &question, p);
 }
 
 /* k_t - n_t ybar comes from integers, so that clusters of one rate leave exactly

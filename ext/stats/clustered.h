@@ -18,8 +18,15 @@ typedef struct ev_cluster {
 typedef ev_status ev_cluster_model(const ev_cluster *clusters, size_t count,
                                    const ev_options *options, ev_host host, ev_interval *ci);
 
+/* Likewise, to a probability. */
+typedef ev_status ev_cluster_probability(const ev_cluster *clusters, size_t count,
+                                         const ev_options *options, ev_host host, double *p);
+
 /* Credible interval of theta in the Beta-binomial hierarchy. */
 ev_cluster_model ev_clustered;
+
+/* P(theta > options->threshold) under the same posterior. */
+ev_cluster_probability ev_clustered_prob_above;
 
 /* Miller's clustered standard error, for comparison. */
 ev_cluster_model ev_clustered_clt;

@@ -58,6 +58,14 @@ ev_status ev_bayes(const double *counts, const ev_options *options, ev_interval 
   return ev_interval_status(*ci);
 }
 
+ev_status ev_prob_above(const double *counts, const ev_options *options, double *p) {
+  ev_beta d = proportion_posterior(counts, options);
+  double t = options->threshold;
+  assert(t >= 0 && t <= 1);
+  *p = ev_beta_cdf(&d, (ev_point){t, 1 - t}).y;
+  return isnan(*p) ? EV_NOT_CONVERGED : EV_OK;
+}
+
 ev_status ev_jeffreys(const double *counts, const ev_options *options, ev_interval *ci) {
   ev_options jeffreys = {.level = options->level, .a = 0.5, .b = 0.5};
   return ev_bayes(counts, &jeffreys, ci);

@@ -534,6 +534,46 @@ static void order_of_clusters_changes_no_digit(void) {
   }
 }
 
+/* The share of theta above a bound of ev_clustered is what it leaves out, and order and merging
+** change no digit of it. */
+static void shares_above_bounds_are_the_tails(void) {
+  enum { COUNT = 12 };
+  static const double levels[] = {0.95, 0.5, 0.999999, 0.8, 0.99};
+  const ev_host nobody = {NULL, NULL};
+  for (int round = 0; round < 300; round++) {
+    ev_cluster clusters[2 * COUNT], merged[COUNT];
+    int count = 1 + round % COUNT;
+    for (int i = 0; i < count; i++) {
+      double n = 1 + (i * 7919 + round * 104729) % (round % 3 ? 20 : 977);
+      double k = floor((n + 1) * ((i * 31 + round * 7) % 101) / 101);
+      merged[i] = (ev_cluster){k, n, 2};
+      clusters[i] = clusters[2 * count - 1 - i] = (ev_cluster){k, n, 1};
+    }
+    ev_options options = {.level = levels[round % 5], .prior = (ev_prior)(round % 2)};
+    double tail = ev_tail(&options), p = NAN, same = NAN;
+    ev_interval ci = {NAN, NAN};
+    ev_clustered(merged, (size_t)count, &options, nobody, &ci);
+    options.threshold = ci.hi;
+    ev_clustered_prob_above(merged, (size_t)count, &options, nobody, &p);
+    ev_clustered_prob_above(clusters, 2 * (size_t)count, &options, nobody, &same);
+    check(fabs(p - tail) < 1e-8, "share above the upper bound", p, tail);
+    check(p == same, "order and merging of a share", p, same);
+    options.threshold = ci.lo;
+    ev_clustered_prob_above(merged, (size_t)count, &options, nobody, &p);
+    check(fabs(1 - p - tail) < 1e-8, "share above the lower bound", 1 - p, tail);
+  }
+}
+
+/* Of more than 10^7 questions a share is promised to 1e-14 of their number (contract 34).  The
+** value is that of tests/numeric/reference/clustered_above.py. */
+static void shares_of_many_questions(void) {
+  ev_cluster clusters[] = {{300000, 1e6, 1000}};
+  ev_options options = {.threshold = 0.300004, .prior = EV_PRIOR_ICC};
+  double p = NAN, wanted = 0.3913881549666376;
+  ev_clustered_prob_above(clusters, 1, &options, (ev_host){NULL, NULL}, &p);
+  check(fabs(p - wanted) < 1e-5, "share of 10^9 questions", p, wanted);
+}
+
 /* Where rounding would decide, it says so instead (contract 9). */
 static void too_many_questions_are_refused(ev_prior prior) {
   ev_cluster clusters[] = {{4e8, 1e9, 5e7}};
@@ -583,6 +623,8 @@ int main(void) {
   panels_touch();
   rising_factorials_are_products();
   order_of_clusters_changes_no_digit();
+  shares_above_bounds_are_the_tails();
+  shares_of_many_questions();
   many_sizes_can_be_stopped();
   for (int prior = EV_PRIOR_GAMMA; prior <= EV_PRIOR_ICC; prior++) {
     single_questions_are_independent((ev_prior)prior);

@@ -234,8 +234,9 @@ static void random_row(trial *t, int row) {
     argument_class class = f->arguments[j]->class;
     v[j] = class == ARG_PART ? random_part(v[j + 1]) : random_value(f, f->arguments[j], cell_count);
     if (class == ARG_CELL) total += v[j];
-    /* Options are the same on every row, and so is the k of pass@k, which is none. */
-    if (row > 0 && (j >= f->columns || j == index_of(f, "attempts"))) v[j] = t->values[0][j];
+    /* Options are the same on every row, and so are those that must be given. */
+    bool option = j >= f->columns || j == index_of(f, "attempts") || j == index_of(f, "threshold");
+    if (row > 0 && option) v[j] = t->values[0][j];
   }
   if (cell_count && total == 0) v[one_of(cell_count)] = 1;
   /* Many rows alike now and then, and more often where rows are not what takes the time. */
