@@ -154,7 +154,7 @@ core     = $(eval $(call program,$(1),$(2) $(call CORE,$(3)),$(3),-DSQLITE_CORE 
 loadable = $(eval $(call program,$(1),$(2) $(SOURCES:%.c=build/$(3)/%.o),$(3),,$$(GSL) -lsqlite3))
 plain    = $(eval $(call program,$(1),$(2),$(3),,-lsqlite3 $(4)))
 
-NUMERIC := numeric models mean hierarchy decisions
+NUMERIC := numeric models mean hierarchy decisions sign_flip
 ASKED   := references properties
 FUZZED  := $(FUZZERS:tests/faults/fuzz/%.c=%)
 $(foreach t,$(NUMERIC),$(call stats,build/$(t),tests/numeric/$(t).c,asserted))

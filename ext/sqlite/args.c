@@ -162,13 +162,18 @@ bool evalci_read_score(evalci_call *call, sqlite3_value *value, const ev_options
   return fail_range(call, "a score", value, options->lo, options->hi);
 }
 
+static bool read_finite(evalci_call *call, const char *name, sqlite3_value *value, double *number) {
+  if (evalci_read_number(value, number) && fabs(*number) <= 0x1p500) return true;
+  return evalci_fail(call, "%s must be a finite number, got %s", name, evalci_show(value).text);
+}
+
 bool evalci_read_any_score(evalci_call *call, sqlite3_value *value, double *score) {
-  if (evalci_read_number(value, score) && fabs(*score) <= 0x1p500) return true;
-  return evalci_fail(call, "a score must be a finite number, got %s", evalci_show(value).text);
+  return read_finite(call, "a score", value, score);
 }
 
 bool evalci_read_difference(evalci_call *call, sqlite3_value *value, const ev_options *options,
                             double *difference) {
+  if (!options) return read_finite(call, "a difference", value, difference);
   double most = options->hi - options->lo;
   if (evalci_read_number(value, difference) && fabs(*difference) <= most) return true;
   return fail_range(call, "a difference", value, -most, most);
@@ -181,7 +186,8 @@ bool evalci_read_score_difference(evalci_call *call, sqlite3_value **argv,
   for (int i = 0; i < 2; i++) {
     if (sqlite3_value_type(argv[i]) == SQLITE_NULL)
       *both = false;
-    else if (!evalci_read_score(call, argv[i], options, &scores[i]))
+    else if (!(options ? evalci_read_score(call, argv[i], options, &scores[i])
+                       : evalci_read_any_score(call, argv[i], &scores[i])))
       return false;
   }
   *difference = scores[0] - scores[1];

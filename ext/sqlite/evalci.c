@@ -15,6 +15,7 @@
 #include "../stats/paired.h"
 #include "../stats/pass.h"
 #include "../stats/proportion.h"
+#include "../stats/sign_flip.h"
 #include "../stats/unpaired.h"
 #include "function.h"
 #include "table.h"
@@ -215,6 +216,8 @@ static const evalci_function *const functions[] = {
              ev_paired_mean_prob_better),
     SCORES_P("no_worse_prob", LOSS_RANGE, evalci_paired_scores, ev_no_worse_prob),
     SCORES_P("no_worse_prob_counts", LOSS_RANGE, evalci_paired_counts, ev_no_worse_prob),
+    SCORES_P("paired_p", 0, evalci_paired_any_scores, ev_paired_p),
+    SCORES_P("paired_p_counts", 0, evalci_paired_any_counts, ev_paired_p),
     UNITS("clustered_diff_ci", LEVEL_RANGE, evalci_clustered_differences, ev_clustered_mean_diff),
     UNITS("clustered_diff_ci_counts", LEVEL_RANGE, evalci_given_differences,
           ev_clustered_mean_diff),

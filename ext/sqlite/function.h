@@ -215,6 +215,7 @@ extern const evalci_score_source evalci_ranged_scores, evalci_ranged_counts;
 extern const evalci_score_source evalci_any_scores, evalci_any_counts;
 extern const evalci_score_source evalci_unpaired_scores;
 extern const evalci_score_source evalci_paired_scores, evalci_paired_counts;
+extern const evalci_score_source evalci_paired_any_scores, evalci_paired_any_counts;
 
 /* What every method over scores has. */
 typedef struct evalci_score_function {

@@ -60,12 +60,20 @@ static bool add_two_scores(evalci_call *call, graded *g, sqlite3_value **argv, i
   return true;
 }
 
-static bool add_difference(evalci_call *call, graded *g, sqlite3_value **argv, int times) {
+static bool add_score_pair(evalci_call *call, graded *g, sqlite3_value **argv, int times,
+                           const ev_options *options) {
   double difference;
   bool both;
-  if (!evalci_read_score_difference(call, argv, &g->group.options, &both, &difference))
-    return false;
+  if (!evalci_read_score_difference(call, argv, options, &both, &difference)) return false;
   return !both || evalci_add_score(&g->scores[0], difference, times);
+}
+
+static bool add_difference(evalci_call *call, graded *g, sqlite3_value **argv, int times) {
+  return add_score_pair(call, g, argv, times, &g->group.options);
+}
+
+static bool add_any_difference(evalci_call *call, graded *g, sqlite3_value **argv, int times) {
+  return add_score_pair(call, g, argv, times, NULL);
 }
 
 /*
@@ -94,11 +102,21 @@ static bool add_any_count(evalci_call *call, graded *g, sqlite3_value **argv, in
          add_counted(call, g, score, argv[1], times);
 }
 
-static bool add_difference_count(evalci_call *call, graded *g, sqlite3_value **argv, int times) {
+static bool add_counted_difference(evalci_call *call, graded *g, sqlite3_value **argv, int times,
+                                   const ev_options *options) {
   double difference;
   if (evalci_any_null(2, argv)) return true;
-  return evalci_read_difference(call, argv[0], &g->group.options, &difference) &&
+  return evalci_read_difference(call, argv[0], options, &difference) &&
          add_counted(call, g, difference, argv[1], times);
+}
+
+static bool add_difference_count(evalci_call *call, graded *g, sqlite3_value **argv, int times) {
+  return add_counted_difference(call, g, argv, times, &g->group.options);
+}
+
+static bool add_any_difference_count(evalci_call *call, graded *g, sqlite3_value **argv,
+                                     int times) {
+  return add_counted_difference(call, g, argv, times, NULL);
 }
 
 const evalci_score_source evalci_ranged_scores = {{"score"}, add_ranged_score};
@@ -108,6 +126,8 @@ const evalci_score_source evalci_any_counts = {{"score", "n"}, add_any_count};
 const evalci_score_source evalci_unpaired_scores = {{"a", "b"}, add_two_scores};
 const evalci_score_source evalci_paired_scores = {{"a", "b"}, add_difference};
 const evalci_score_source evalci_paired_counts = {{"diff", "n"}, add_difference_count};
+const evalci_score_source evalci_paired_any_scores = {{"a", "b"}, add_any_difference};
+const evalci_score_source evalci_paired_any_counts = {{"diff", "n"}, add_any_difference_count};
 
 static bool add_to_graded(evalci_call *call, const evalci_function *f, evalci_group *g,
                           sqlite3_value **argv, int times) {

@@ -91,7 +91,7 @@ bool evalci_read_score(evalci_call *call, sqlite3_value *value, const ev_options
 bool evalci_read_any_score(evalci_call *call, sqlite3_value *value, double *score);
 
 /* A difference of two scores of the range, given as such; or made of the scores a and
-** b in argv, if `both` are not NULL. */
+** b in argv, if `both` are not NULL.  Without options, of any finite numbers. */
 bool evalci_read_difference(evalci_call *call, sqlite3_value *value, const ev_options *options,
                             double *difference);
 bool evalci_read_score_difference(evalci_call *call, sqlite3_value **argv,

@@ -3,7 +3,7 @@
 
     accuracy.py BUILD
 
-Runs BUILD/references over tests/numeric/reference/*.csv, BUILD/mean and BUILD/hierarchy over those in its folder stats, adds
+Runs BUILD/references over tests/numeric/reference/*.csv, BUILD/mean, BUILD/hierarchy and BUILD/sign_flip over those in its folder stats, adds
 what the references range over, and writes accuracy.md beside this file.  The status is 1 if an error is beyond its bar.
 """
 import csv
@@ -15,7 +15,8 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 FOLDER = HERE.parent / "numeric/reference"
 REFERENCES = sorted(FOLDER.glob("*.csv"))
-DIRECT = {"mean": [FOLDER / "stats/mean.csv"], "hierarchy": [FOLDER / "stats/each.csv", FOLDER / "clustered_icc.csv"]}
+DIRECT = {"mean": [FOLDER / "stats/mean.csv"], "hierarchy": [FOLDER / "stats/each.csv", FOLDER / "clustered_icc.csv"],
+          "sign_flip": [FOLDER / "stats/sign_flip.csv"]}
 LINE = re.compile(r"^(\w+) +(\d+) +([\d.e+-]+) +([\d.e+-]+) +([\d.e-]+ (?:relative|absolute|of the range))$", re.M)
 ENDINGS = "_ci_counts", "_counts", "_ci", ""
 THETA_BY_POINTS = "clustered"  # hierarchy's own name for what no function gives
@@ -30,6 +31,9 @@ them uses the extension's code, and those that scipy or statsmodels have too wer
 The means of graded scores and `clustered_each`, whose results are no single interval or whose input is large, are asked of
 `ext/stats` itself, by `tests/numeric/mean.c` and `tests/numeric/hierarchy.c`. Graded scores are held to their bar up to 10^6
 different ones, at levels from 0.01 to 0.999999 and in ranges from [0,1] to [-10^6,10^6].
+
+`paired_p` is asked by `tests/numeric/sign_flip.c`; `paired_p_inverted` is the same function where its tables would be too long,
+and it inverts a moment generating function.
 
 Errors are the worst of both bounds, of all rows below 10^9 questions and of those from there on; relative, absolute, or
 beside the range of the scores, as the bar is that they are held to. Counts are the largest of any cell in a row, or the number of rows that an aggregate got.
