@@ -123,6 +123,7 @@ enum {
   LOSS_RANGE = EVALCI_LOSS | EVALCI_RANGE,
   LEVEL_ICC = LEVEL_HIERARCHY | EVALCI_ICC,
   T_BETA = EVALCI_THRESHOLD | EVALCI_BETA,
+  T_RANGE = EVALCI_THRESHOLD | EVALCI_RANGE,
   T_ICC = EVALCI_THRESHOLD | EVALCI_HIERARCHY | EVALCI_ICC,
 };
 
@@ -189,6 +190,8 @@ static const evalci_function *const functions[] = {
 
     SCORES("mean_ci", LEVEL_RANGE, evalci_ranged_scores, ev_mean, 1),
     SCORES("mean_ci_counts", LEVEL_RANGE, evalci_ranged_counts, ev_mean, 1),
+    SCORES_P("mean_prob_above", T_RANGE, evalci_ranged_scores, ev_mean_prob_above),
+    SCORES_P("mean_prob_above_counts", T_RANGE, evalci_ranged_counts, ev_mean_prob_above),
     SCORES("mean_lmt_ci", LEVEL_RANGE, evalci_ranged_scores, ev_mean_lmt, 1),
     SCORES("mean_lmt_ci_counts", LEVEL_RANGE, evalci_ranged_counts, ev_mean_lmt, 1),
     SCORES("mean_t_ci", LEVEL, evalci_any_scores, ev_mean_t, 2),
