@@ -382,7 +382,7 @@ ev_status ev_clustered_each(const ev_cluster *clusters, size_t count, const ev_o
   compressed c = {NULL, 0};
   double *room = NULL;
   ranked *order = malloc(count * sizeof *order);
-  ev_status status = ev_hierarchy_mesh(clusters, count, options, host, EV_MESH_BETAS, &h);
+  ev_status status = ev_hierarchy_make(clusters, count, options, host, &h);
   if (status == EV_OK) status = compress(&h, &c);
   ev_hierarchy_free(&h);
   if (status == EV_OK) room = malloc(4 * (c.count + EV_LANES) * sizeof *room);

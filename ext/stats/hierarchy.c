@@ -31,27 +31,28 @@
 /* A point e^-42 = 6e-19 of all is left out, and so is what lies beyond it. */
 static const double LINE_CUT_OFF = 42;
 
-/* Of points for means of clusters e^-33 = 5e-15 is: their sums want no more. */
-static const double MEANS_CUT_OFF = 33;
+/* What a panel is an interval of: ln d, d, or 1/(1+d). */
+typedef enum panel_axis { PANEL_OF_R, PANEL_OF_D, PANEL_OF_ICC } panel_axis;
+
+/* EV_NODES lines, with the weights of Gauss and Legendre. */
+typedef struct line_panel {
+  panel_axis axis;
+  double near, far; /* its ends, as seen from the mode */
+} line_panel;
 
 /* The posterior, and where it is. */
 struct ev_joint {
   ev_rising right, wrong, all;
   double mixed; /* clusters with both right and wrong answers */
   ev_prior prior;
-  ev_mesh mesh;
-  bool coarse; /* for means, whose tails asked for are not small */
   ev_host host;
   double d;            /* of the line looked at */
   double peak, spread; /* its mode and sd, as far as known: where to look on the next */
   double ln_total;     /* ln of the integral over the plane, as far as known */
-  size_t room, line_room, panel_room;
+  size_t room, line_room;
+  int panels; /* how many there are */
 };
 typedef struct ev_joint joint;
-
-static double cut_off(const joint *p) {
-  return p->coarse ? MEANS_CUT_OFF : LINE_CUT_OFF;
-}
 
 /* ln of the posterior density of d and s, in two parts: of d alone, and the rest. */
 static double ln_of_d(joint *p, double d) {
@@ -176,59 +177,22 @@ static bool push_line(ev_hierarchy *h, ev_hierarchy_line line) {
   return ok;
 }
 
-static bool push_panel(ev_hierarchy *h, ev_hierarchy_panel panel) {
-  void *items = h->panels;
-  bool ok = reserve_item(&items, sizeof panel, h->panel_count, &h->joint->panel_room);
-  h->panels = items;
-  if (ok) h->panels[h->panel_count++] = panel;
-  return ok;
-}
-
-/* The mean of T tasks is a function of s with an sd of (T d theta (1-theta))^-1/2 where d is
-** large, and a trapezoid sum over normals 0.85 sd apart leaves 3e-12 of them.  Where the line
-** is narrow itself, its own sd does.  A sum wants no digits of its own, only of what it sums:
-** steps are longer than line_step's. */
-static double step_for_means(const joint *p) {
-  double middle = fmax(p->peak - 2 * p->spread, fmin(0, p->peak + 2 * p->spread));
-  ev_point theta = ev_at_logit(middle);
-  double step = fmin(0.45, 0.35 * p->spread), fine = p->all.clusters * p->d * theta.x * theta.y;
-  return p->spread < EV_NARROW_LINE ? step : fmin(step, 0.85 / sqrt(fine));
-}
-
 /* A trapezoid sum converges as exp(-2 pi^2 (sd/step)^2) for a normal, and as
 ** exp(-pi^2 / step) for the steepest end, exp(s - exp(s)): 0.5 sd and 0.33 leave
-** 1e-13.  Half of it interpolates as well.  The density at a point of
-** Beta(d theta, d (1-theta)) is a function of s with an sd of (d theta (1-theta))^-1/2. */
+** 1e-13.  What is summed, the density at a point of Beta(d theta, d (1-theta)), is a function
+** of s with an sd of (d theta (1-theta))^-1/2. */
 static double line_step(const joint *p) {
   ev_point theta = ev_at_logit(p->peak);
   double step = fmin(0.33, 0.5 * p->spread);
-  if (p->mesh == EV_MESH_CDF) step /= 2;
-  if (p->mesh == EV_MESH_BETAS) step = fmin(step, 0.5 / sqrt(1 + p->d * theta.x * theta.y));
-  if (p->mesh == EV_MESH_MEANS) step = step_for_means(p);
-  return step;
-}
-
-/* So many sd from its peak a line for means begins to take longer steps. */
-static const double STRETCH_FROM = 2.5;
-
-/* How far a point is from the peak.  Where clusters are all right or all wrong a line falls
-** off like exp(-|s|) only, and steps that grow like sinh take a third of the points.  A narrow
-** line's stay equal: what its points are by themselves cancels in their sum. */
-static double away_from_peak(const joint *p, double x, double *ln_stretch) {
-  double reach = STRETCH_FROM * p->spread;
-  *ln_stretch = 0;
-  if (!p->coarse || p->spread < EV_NARROW_LINE) return x;
-  *ln_stretch = log(cosh(x / reach));
-  return reach * sinh(x / reach);
+  return fmin(step, 0.5 / sqrt(1 + p->d * theta.x * theta.y));
 }
 
 /* The points one way along the line from its peak, until nothing is left. */
 static ev_status add_half_line(ev_hierarchy *h, int from, double step, double ln_line) {
   joint *p = h->joint;
   for (int i = from; i < 100000; i++) {
-    double ln_stretch, s = p->peak + away_from_peak(p, i * step, &ln_stretch);
-    double ln = ln_line + ln_stretch + ln_along_line(s, p);
-    if (!(ln > -cut_off(p))) return isnan(ln) ? EV_NOT_CONVERGED : EV_OK;
+    double s = p->peak + i * step, ln = ln_line + ln_along_line(s, p);
+    if (!(ln > -LINE_CUT_OFF)) return isnan(ln) ? EV_NOT_CONVERGED : EV_OK;
     ev_point theta = ev_at_logit(s);
     if (!push_point(h, (ev_hierarchy_point){theta.x, theta.y, p->d, exp(ln)})) return EV_NO_MEMORY;
   }
@@ -269,15 +233,15 @@ static ev_status add_line_at(ev_hierarchy *h, double d, double ln_weight) {
   return stop ? EV_INTERRUPTED : EV_OK;
 }
 
-static ev_status add_lines_of_panel(ev_hierarchy *h, const ev_hierarchy_panel *panel) {
+static ev_status add_lines_of_panel(ev_hierarchy *h, const line_panel *panel) {
   ev_status status = EV_OK;
   double mid = (panel->near + panel->far) / 2, half = (panel->far - panel->near) / 2;
   for (int i = 0; i < EV_NODES && status == EV_OK; i++) {
     double x = mid + half * ev_node(i), d = x, ln_change = 0;
-    if (panel->axis == EV_PANEL_OF_R) {
+    if (panel->axis == PANEL_OF_R) {
       d = exp(x);
       ln_change = x;
-    } else if (panel->axis == EV_PANEL_OF_ICC) {
+    } else if (panel->axis == PANEL_OF_ICC) {
       d = (1 - x) / x;
       ln_change = -2 * log(x);
     }
@@ -289,18 +253,14 @@ static ev_status add_lines_of_panel(ev_hierarchy *h, const ev_hierarchy_panel *p
 /* More panels than this would be a search that leads nowhere: 150 were seen at most. */
 enum { HIERARCHY_PANELS = 2000 };
 
-static ev_status add_line_panel(ev_hierarchy *h, ev_hierarchy_panel panel) {
-  panel.first = h->line_count;
-  if (h->panel_count >= HIERARCHY_PANELS) return EV_NOT_CONVERGED;
-  return push_panel(h, panel) ? add_lines_of_panel(h, &panel) : EV_NO_MEMORY;
+static ev_status add_line_panel(ev_hierarchy *h, line_panel panel) {
+  if (h->joint->panels++ >= HIERARCHY_PANELS) return EV_NOT_CONVERGED;
+  return add_lines_of_panel(h, &panel);
 }
 
-/* Sixteen nodes on 5.7 sd of a normal leave 1e-14, and on 3.5 of r no more.  What is
-** asked of the lines bends more than their masses: 2.5 leave 1e-10 of a CDF, where 3.5
-** left 2e-9.  4.5 and 7 sd leave 1e-9 of a mean's. */
-static double panel_width(const joint *p, summit top) {
-  if (p->coarse) return fmin(4.5, 7 * top.sd);
-  return fmin(p->mesh == EV_MESH_CDF ? 2.5 : 3.5, 5.7 * top.sd);
+/* Sixteen nodes on 5.7 sd of a normal leave 1e-14, and on 3.5 of r no more. */
+static double panel_width(summit top) {
+  return fmin(3.5, 5.7 * top.sd);
 }
 
 /* A place on the axis of r, and what the lines' masses are there. */
@@ -328,11 +288,10 @@ static ev_status add_panels_below(ev_hierarchy *h, summit top, panel_edge at) {
   ** d up to here has only to resolve e^(-14 d/0.02). */
   double small = fmin(log(0.02), top.at - 3);
   joint *p = h->joint;
-  while (at.ln > top.ln - cut_off(p)) {
-    if (at.r <= small)
-      return add_line_panel(h, (ev_hierarchy_panel){EV_PANEL_OF_D, exp(at.r), 0, 0});
-    panel_edge next = next_edge(p, at, -panel_width(p, top), FALL_ELSEWHERE);
-    ev_status status = add_line_panel(h, (ev_hierarchy_panel){EV_PANEL_OF_R, at.r, next.r, 0});
+  while (at.ln > top.ln - LINE_CUT_OFF) {
+    if (at.r <= small) return add_line_panel(h, (line_panel){PANEL_OF_D, exp(at.r), 0});
+    panel_edge next = next_edge(p, at, -panel_width(top), FALL_ELSEWHERE);
+    ev_status status = add_line_panel(h, (line_panel){PANEL_OF_R, at.r, next.r});
     if (status != EV_OK) return status;
     at = next;
   }
@@ -345,11 +304,11 @@ static ev_status add_panels_above(ev_hierarchy *h, summit top, panel_edge at) {
   ** the most, and sixteen nodes leave 5e-14. */
   joint *p = h->joint;
   double large = fmax(log(fmax(4, p->all.answers / 4)), top.at);
-  while (at.ln > top.ln - cut_off(p)) {
+  while (at.ln > top.ln - LINE_CUT_OFF) {
     if (p->prior == EV_PRIOR_ICC && at.r >= large)
-      return add_line_panel(h, (ev_hierarchy_panel){EV_PANEL_OF_ICC, 1 / (1 + exp(at.r)), 0, 0});
-    panel_edge next = next_edge(p, at, panel_width(p, top), FALL_ELSEWHERE);
-    ev_status status = add_line_panel(h, (ev_hierarchy_panel){EV_PANEL_OF_R, at.r, next.r, 0});
+      return add_line_panel(h, (line_panel){PANEL_OF_ICC, 1 / (1 + exp(at.r)), 0});
+    panel_edge next = next_edge(p, at, panel_width(top), FALL_ELSEWHERE);
+    ev_status status = add_line_panel(h, (line_panel){PANEL_OF_R, at.r, next.r});
     if (status != EV_OK) return status;
     at = next;
   }
@@ -362,27 +321,16 @@ static ev_status add_line_panels(ev_hierarchy *h) {
   ev_status status = find_mode_of_r(p, &top);
   if (status != EV_OK) return status;
   p->ln_total = top.ln + log(top.sd);
-  double half = panel_width(p, top) / 2, peak = p->peak, spread = p->spread;
+  double half = panel_width(top) / 2, peak = p->peak, spread = p->spread;
   panel_edge mode = {top.at, top.ln};
   panel_edge above = next_edge(p, mode, half, FALL_NEAR_MODE);
   panel_edge below = next_edge(p, mode, -half, FALL_NEAR_MODE);
-  status = add_line_panel(h, (ev_hierarchy_panel){EV_PANEL_OF_R, below.r, above.r, 0});
+  status = add_line_panel(h, (line_panel){PANEL_OF_R, below.r, above.r});
   if (status == EV_OK) status = add_panels_above(h, top, above);
   p->peak = peak;
   p->spread = spread;
   if (status == EV_OK) status = add_panels_below(h, top, below);
   return status;
-}
-
-ev_status ev_hierarchy_split(ev_hierarchy *h, size_t panel) {
-  ev_hierarchy_panel low = h->panels[panel], high = low;
-  low.far = high.near = (low.near + low.far) / 2;
-  h->joint->peak = h->lines[low.first].mode;
-  h->joint->spread = h->lines[low.first].sd;
-  low.first = h->line_count;
-  h->panels[panel] = low;
-  ev_status status = add_lines_of_panel(h, &low);
-  return status == EV_OK ? add_line_panel(h, high) : status;
 }
 
 /* Makes the weights of points sum to 1, and tells what they summed to. */
@@ -416,16 +364,14 @@ static void gather_clusters(joint *p, const ev_cluster *clusters, size_t count, 
   p->spread = 1;
 }
 
-ev_status ev_hierarchy_mesh(const ev_cluster *clusters, size_t count, const ev_options *options,
-                            ev_host host, ev_mesh mesh, ev_hierarchy *h) {
+ev_status ev_hierarchy_make(const ev_cluster *clusters, size_t count, const ev_options *options,
+                            ev_host host, ev_hierarchy *h) {
   *h = (ev_hierarchy){0};
   joint *p = h->joint = calloc(1, sizeof *p);
   ev_tally *counts = malloc(count * sizeof *counts);
   ev_status status = p && counts ? EV_OK : EV_NO_MEMORY;
   if (status == EV_OK) {
     p->prior = options->prior;
-    p->mesh = mesh;
-    p->coarse = mesh == EV_MESH_MEANS && ev_tail(options) >= EV_SMALL_TAIL;
     p->host = host;
     gather_clusters(p, clusters, count, counts);
     status = add_line_panels(h);
@@ -439,15 +385,9 @@ ev_status ev_hierarchy_mesh(const ev_cluster *clusters, size_t count, const ev_o
   return status;
 }
 
-ev_status ev_hierarchy_make(const ev_cluster *clusters, size_t count, const ev_options *options,
-                            ev_host host, ev_hierarchy *h) {
-  return ev_hierarchy_mesh(clusters, count, options, host, EV_MESH_SUM, h);
-}
-
 void ev_hierarchy_free(ev_hierarchy *h) {
   free(h->points);
   free(h->lines);
-  free(h->panels);
   free(h->joint);
   *h = (ev_hierarchy){0};
 }

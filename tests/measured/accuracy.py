@@ -15,11 +15,10 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 FOLDER = HERE.parent / "numeric/reference"
 REFERENCES = sorted(FOLDER.glob("*.csv"))
-DIRECT = {"mean": [FOLDER / "stats/mean.csv"], "hierarchy": [FOLDER / "stats/each.csv", FOLDER / "clustered_icc.csv"],
+DIRECT = {"mean": [FOLDER / "stats/mean.csv"], "hierarchy": [FOLDER / "stats/each.csv"],
           "sign_flip": [FOLDER / "stats/sign_flip.csv"]}
 LINE = re.compile(r"^(\w+) +(\d+) +([\d.e+-]+) +([\d.e+-]+) +([\d.e-]+ (?:relative|absolute|of the range))$", re.M)
 ENDINGS = "_ci_counts", "_counts", "_ci", ""
-THETA_BY_POINTS = "clustered"  # hierarchy's own name for what no function gives
 NO_COUNT = re.compile("method|level|prior_.*|lo|hi|rows")
 INTRO = """\
 # How far off is it?
@@ -81,7 +80,7 @@ def run(program, files):
 
 def main(build):
     runs = [run(f"{build}/{name}", files) for name, files in ({"references": REFERENCES} | DIRECT).items()]
-    measured = [line for lines, _ in runs for line in lines if line[0] != THETA_BY_POINTS]
+    measured = [line for lines, _ in runs for line in lines]
     found = ranges([name for name, *_ in measured])
     page = INTRO
     for name, rows, worst, of_many, bar in measured:

@@ -49,76 +49,6 @@ static ev_cluster *parse_clusters(const char *text, size_t *count) {
   return clusters;
 }
 
-/* P(logit theta <= s), or P(> s), on a line: its sinc functions, integrated. */
-static double tail_of_line(const ev_hierarchy *h, const ev_hierarchy_line *line, double s,
-                           bool lower) {
-  double sum = 0, first = line->first_s, last = first + (double)line->count * line->step_s;
-  for (size_t i = 0; i < line->count; i++) {
-    double u = (s - first) / line->step_s - (double)i, beyond_half = s < last ? -0.5 : 0.5;
-    if (s > first && s < last) beyond_half = gsl_sf_Si(M_PI * u) / M_PI;
-    sum += h->points[line->first + i].weight * (lower ? 0.5 + beyond_half : 0.5 - beyond_half);
-  }
-  return sum;
-}
-
-/* Panels are split until s is at most 5 sd's farther from one mode than from another. */
-static double tail_of_panel(ev_hierarchy *h, size_t panel, double s, bool lower) {
-  double least = 8, most = -8, sum = 0;
-  for (size_t i = h->panels[panel].first; i < h->panels[panel].first + EV_NODES; i++) {
-    const ev_hierarchy_line *line = &h->lines[i];
-    if (line->count < 10) continue;
-    double deviate = fmax(-8, fmin(8, (s - line->mode) / line->sd));
-    least = fmin(least, deviate);
-    most = fmax(most, deviate);
-  }
-  if (most - least > 5) {
-    size_t added = h->panel_count;
-    if (ev_hierarchy_split(h, panel) != EV_OK) return NAN;
-    return tail_of_panel(h, panel, s, lower) + tail_of_panel(h, added, s, lower);
-  }
-  for (size_t i = h->panels[panel].first; i < h->panels[panel].first + EV_NODES; i++)
-    sum += tail_of_line(h, &h->lines[i], s, lower);
-  return sum;
-}
-
-/* ln of a tail's mass over what it should be, with the sign that rises with s. */
-static double tail_excess(ev_hierarchy *h, double s, double tail, bool lower) {
-  double sum = 0;
-  for (size_t i = 0, count = h->panel_count; i < count; i++) sum += tail_of_panel(h, i, s, lower);
-  return (lower ? 1 : -1) * log(fmax(1e-16, sum) / tail);
-}
-
-/* The theta that leaves the tail beyond it, by Ridders' method. */
-static double theta_bound(ev_hierarchy *h, double tail, bool lower) {
-  double low = -45, high = 45, s = 0;
-  double at_low = tail_excess(h, low, tail, lower), at_high = tail_excess(h, high, tail, lower);
-  for (int i = 0; i < 60 && high - low > 1e-12; i++) {
-    double mid = (low + high) / 2, at_mid = tail_excess(h, mid, tail, lower), last = s;
-    s = mid - (mid - low) * at_mid / sqrt(at_mid * at_mid - at_low * at_high);
-    double at = tail_excess(h, s, tail, lower);
-    if (fabs(s - last) < 1e-12 || at == 0) break;
-    *(at_mid < 0 ? &low : &high) = mid;
-    *(at_mid < 0 ? &at_low : &at_high) = at_mid;
-    if (s > low && s < high) {
-      *(at < 0 ? &low : &high) = s;
-      *(at < 0 ? &at_low : &at_high) = at;
-    }
-  }
-  return 1 / (1 + exp(-s));
-}
-
-/* The interval of theta from the points, which ev_clustered gets in another way. */
-static ev_status theta_by_points(const ev_cluster *clusters, size_t count,
-                                 const ev_options *options, ev_host host, ev_interval *ci) {
-  ev_hierarchy h;
-  ev_status status = ev_hierarchy_mesh(clusters, count, options, host, EV_MESH_CDF, &h);
-  if (status == EV_OK)
-    *ci = (ev_interval){theta_bound(&h, ev_tail(options), true),
-                        theta_bound(&h, ev_tail(options), false)};
-  ev_hierarchy_free(&h);
-  return status;
-}
-
 static ev_interval ask(ev_cluster_model *model, const char *text, double level, ev_prior prior,
                        double attempts) {
   size_t count;
@@ -150,14 +80,12 @@ static ev_each ask_each(const char *text, double level, ev_prior prior, double k
 */
 typedef struct reference {
   const char *method;
-  ev_cluster_model *model; /* NULL for each cluster's own */
   double bar, worst;
   int rows;
 } reference;
 
 static reference references[] = {
-    {"clustered", theta_by_points, 1e-8, 0, 0},
-    {"clustered_each", NULL, 1e-8, 0, 0},
+    {"clustered_each", 1e-8, 0, 0},
 };
 enum {
   REFERENCES = sizeof references / sizeof *references,
@@ -205,16 +133,10 @@ static void compare_row(reference *ref, const record *head, const record *r) {
   if (!prior || !rows) exit(2);
   ev_prior given = strcmp(prior, "icc") == 0 ? EV_PRIOR_ICC : EV_PRIOR_GAMMA;
   ref->rows++;
-  if (ref->model) {
-    ev_interval ci = ask(ref->model, rows, level, given, 0);
-    compare(ref, ci.lo, head, r, "lo");
-    compare(ref, ci.hi, head, r, "hi");
-  } else {
-    ev_each each = ask_each(rows, level, given, number(head, r, "k"), number(head, r, "n"));
-    compare(ref, each.mean, head, r, "mean");
-    compare(ref, each.lo, head, r, "lo");
-    compare(ref, each.hi, head, r, "hi");
-  }
+  ev_each each = ask_each(rows, level, given, number(head, r, "k"), number(head, r, "n"));
+  compare(ref, each.mean, head, r, "mean");
+  compare(ref, each.lo, head, r, "lo");
+  compare(ref, each.hi, head, r, "hi");
 }
 
 static void compare_file(const char *path) {
@@ -249,8 +171,6 @@ static void four_clusters_have_known_answers(void) {
   close_to((ev_interval){each.lo, each.hi}, 0.20941680, 0.90706927, 6e-9, "3 of 5");
   each = ask_each(small_suite, 0.95, EV_PRIOR_GAMMA, 1, 4);
   close_to((ev_interval){each.lo, each.hi}, 0.02622879, 0.72613200, 6e-9, "1 of 4");
-  close_to(ask(theta_by_points, small_suite, 0.95, EV_PRIOR_ICC, 0), 0.2085153150267,
-           0.8069940613986, 1e-12, "theta, icc");
 }
 
 /* Of one question answered right, E theta_t = 2 E theta_t^2, and before any answer
@@ -261,35 +181,6 @@ static void one_answer_has_a_known_mean(void) {
   double tie = M_E * gsl_sf_expint_E1(1);
   check(fabs(icc - 5.0 / 6) < 1e-11, "mean of 1/1, icc", icc, 5.0 / 6);
   check(fabs(gamma - (2.0 / 3 + tie / 3)) < 1e-11, "mean of 1/1", gamma, 2.0 / 3 + tie / 3);
-}
-
-/* With one question a cluster there is nothing to be tied: Beta(k+1, n-k+1). */
-static void single_questions_are_independent(void) {
-  for (int prior = EV_PRIOR_GAMMA; prior <= EV_PRIOR_ICC; prior++)
-    for (double n = 1; n < 100000; n = 7 * n + 2) {
-      char text[60];
-      double k = floor(0.8 * n);
-      snprintf(text, sizeof text, "0/1x%g 1/1x%g", n - k, k);
-      ev_options options = options_of(0.99, (ev_prior)prior, 0);
-      ev_interval bayes = {NAN, NAN};
-      ev_bayes((double[]){k, n}, &options, &bayes);
-      close_to(ask(theta_by_points, k > 0 ? text : "0/1", 0.99, (ev_prior)prior, 0), bayes.lo,
-               bayes.hi, 1e-11, "clusters of one");
-    }
-}
-
-/* The lattice and ev_clustered, which have no line in common. */
-static void points_agree_with_ev_clustered(void) {
-  static const char *const texts[] = {
-      "3/5 5/5 1/4 0/2", "1/1",          "0/4",           "7/7x30 0/7x2",
-      "12/40x25 9/40x3", "1000/1000000", "2/10x50 5/9x9", "3/3x1000 2/3x10",
-  };
-  for (size_t i = 0; i < 2 * sizeof texts / sizeof *texts; i++) {
-    ev_prior prior = i % 2 ? EV_PRIOR_ICC : EV_PRIOR_GAMMA;
-    ev_interval direct = ask(ev_clustered, texts[i / 2], 0.95, prior, 0);
-    close_to(ask(theta_by_points, texts[i / 2], 0.95, prior, 0), direct.lo, direct.hi, 1e-9,
-             texts[i / 2]);
-  }
 }
 
 /* R(x) factor by factor, of 5,000 different counts, which are more than a bin holds. */
@@ -483,8 +374,6 @@ int main(int argc, char **argv) {
   }
   four_clusters_have_known_answers();
   one_answer_has_a_known_mean();
-  single_questions_are_independent();
-  points_agree_with_ev_clustered();
   many_rising_factorials_are_products();
   gauss_rules_come_from_recurrences();
   one_attempt_is_the_mean_of_shares();
