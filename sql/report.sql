@@ -397,7 +397,7 @@ It does not rest on the central limit theorem, so it is right for 15 questions a
   iif(max(method = 'clustered by item'), '
 <li>Right or wrong, some questions asked again: answers are clustered by question, in a Beta-binomial hierarchy whose intraclass correlation is uniform (<code>clustered_ci</code>).</li>', '') ||
   iif(max(method = 'mean'), '
-<li>Graded answers: the mean of the scores, as shares of their range, with Dirichlet weights and one imagined question at each end of it (<code>mean_ci</code>).</li>', '') ||
+<li>Graded answers: the mean of the scores, as shares of their range, with Dirichlet weights and an imagined question at the end on the side of each bound (<code>mean_ci</code>).</li>', '') ||
   iif(max(method = 'mean, clustered by item'), '
 <li>Graded answers, some questions asked again: the same, clustered by question (<code>clustered_mean_ci</code>).</li>', '') ||
   iif((SELECT pairs > 0 FROM facts), '

@@ -39,7 +39,7 @@ def signature(f):
     """As a message shows it: name(k, n [, level [, a, b]])."""
     shown = {"attempts": "k", "threshold": "t", "tries_right": "c", "tried": "n"}
     shown |= {"questions": "n", "questions_a": "n_a", "questions_b": "n_b", "rate_a": "only_a", "rate_b": "only_b",
-              "precision": "width"}
+              "precision": "width", "loss": "margin"}
     names = [shown.get(n, n.removeprefix("prior_").removeprefix("score_")) for n in f.arguments]
     parts = [", ".join(names[:f.arities[0]])]
     parts += [", " + ", ".join(names[a:b]) for a, b in zip(f.arities, f.arities[1:])]
