@@ -168,23 +168,13 @@ static bool read_bar_point(evalci_call *call, sqlite3_value *value, double *poin
                      evalci_show(value).text);
 }
 
-static void ci_bar(sqlite3_context *context, int argc, sqlite3_value **argv) {
-  evalci_call call = evalci_call_of(context);
-  ev_interval ci;
-  double at = 0, width = 30;
-  if (evalci_any_null(argc, argv)) return;
-  bool ok = evalci_read_interval(&call, argv[0], &ci);
-  if (ok && argc > 1) ok = read_bar_point(&call, argv[1], &at);
-  if (ok && argc > 2)
-    ok = evalci_read_whole(&call, "width", argv[2], LEAST_WIDTH, MOST_WIDTH, &width);
-  if (!ok) {
-    evalci_report(context, &call);
-    return;
-  }
+static const int USUAL_WIDTH = 30;
+
+/* `point` is NO_CELL where none is marked. */
+static void result_bar(sqlite3_context *context, ev_interval ci, int point, int cells) {
   char text[MOST_WIDTH * sizeof "─"];
   size_t used = 0;
-  int cells = (int)width, lo = cell_at(ci.lo, cells), hi = cell_at(ci.hi, cells);
-  int point = argc > 1 ? cell_at(at, cells) : NO_CELL;
+  int lo = cell_at(ci.lo, cells), hi = cell_at(ci.hi, cells);
   /* a point beside an arrow head, not over it */
   if (point == 0 && lo < 0) point = 1;
   if (point == cells - 1 && hi >= cells) point = cells - 2;
@@ -194,6 +184,25 @@ static void ci_bar(sqlite3_context *context, int argc, sqlite3_value **argv) {
     used += strlen(drawn);
   }
   sqlite3_result_text(context, text, (int)used, SQLITE_TRANSIENT);
+}
+
+void evalci_result_bar(sqlite3_context *context, ev_interval ci, double point) {
+  result_bar(context, ci, cell_at(point, USUAL_WIDTH), USUAL_WIDTH);
+}
+
+static void ci_bar(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  evalci_call call = evalci_call_of(context);
+  ev_interval ci;
+  double at = 0, width = USUAL_WIDTH;
+  if (evalci_any_null(argc, argv)) return;
+  bool ok = evalci_read_interval(&call, argv[0], &ci);
+  if (ok && argc > 1) ok = read_bar_point(&call, argv[1], &at);
+  if (ok && argc > 2)
+    ok = evalci_read_whole(&call, "width", argv[2], LEAST_WIDTH, MOST_WIDTH, &width);
+  if (ok)
+    result_bar(context, ci, argc > 1 ? cell_at(at, (int)width) : NO_CELL, (int)width);
+  else
+    evalci_report(context, &call);
 }
 
 const evalci_kind evalci_bar = {.arguments = ci_argument, .scalar = ci_bar};

@@ -37,6 +37,7 @@ enum { EVALCI_OLDEST_HOST = 3025000 };
 
 /* Lets a model ask whether the statement that runs was interrupted. */
 ev_host evalci_host_of(sqlite3_context *context);
+ev_host evalci_host_of_db(sqlite3 *db);
 
 /*
 ** args.c: reading arguments.  A reader returns false after leaving a message
@@ -158,6 +159,9 @@ const char *evalci_skip_space(const char *text);
 void evalci_result_interval(sqlite3_context *context, const char *name, ev_status status,
                             ev_interval ci);
 bool evalci_read_interval(evalci_call *call, sqlite3_value *value, ev_interval *ci);
+
+/* reading.c: delivers ci_bar(ci, point), of its usual width. */
+void evalci_result_bar(sqlite3_context *context, ev_interval ci, double point);
 
 /*
 ** json.c: JSON that is more than an interval.
