@@ -35,8 +35,9 @@ comma    := ,
 DARWIN   := $(filter Darwin,$(shell uname))
 SO       := build/evalci.$(if $(DARWIN),dylib,so)
 STATS    := $(wildcard ext/stats/*.c)
+BOARD    := $(wildcard ext/board/*.c)
 BINDING  := $(wildcard ext/sqlite/*.c)
-SOURCES  := $(STATS) $(BINDING)
+SOURCES  := $(STATS) $(BOARD) $(BINDING)
 HEADERS  := $(wildcard ext/*.h ext/*/*.h tests/*.h tests/faults/fuzz/*.h)
 FUZZERS  := $(wildcard tests/faults/fuzz/*.c)
 TESTS    := $(wildcard tests/*/*.c)
@@ -149,7 +150,7 @@ endef
 # With ext/stats alone; with the extension built in; with it as a host loads it;
 # without any.
 stats    = $(eval $(call program,$(1),$(2) $(STATS:%.c=build/$(3)/%.o),$(3),,$$(GSL)))
-CORE     = $(STATS:%.c=build/$(1)/%.o) $(BINDING:%.c=build/$(1)/core/%.o)
+CORE     = $(STATS:%.c=build/$(1)/%.o) $(BOARD:%.c=build/$(1)/%.o) $(BINDING:%.c=build/$(1)/core/%.o)
 core     = $(eval $(call program,$(1),$(2) $(call CORE,$(3)),$(3),-DSQLITE_CORE $(4),$$(GSL) -lsqlite3 $(5)))
 loadable = $(eval $(call program,$(1),$(2) $(SOURCES:%.c=build/$(3)/%.o),$(3),,$$(GSL) -lsqlite3))
 plain    = $(eval $(call program,$(1),$(2),$(3),,-lsqlite3 $(4)))
@@ -178,7 +179,7 @@ build/fuzz/%.o: %.c $(HEADERS)
 	@mkdir -p $(@D)
 	clang $(WARN) $(FUZZ) -fsanitize-coverage=inline-8bit-counters,pc-table -c -o $@ $<
 
-$(FUZZED:%=build/fuzz/%): build/fuzz/%: tests/faults/fuzz/%.c $(SOURCES) $(HEADERS) $(STATS:%.c=build/fuzz/%.o)
+$(FUZZED:%=build/fuzz/%): build/fuzz/%: tests/faults/fuzz/%.c $(SOURCES) $(HEADERS) $(STATS:%.c=build/fuzz/%.o) $(BOARD:%.c=build/fuzz/%.o)
 	@mkdir -p $(@D)
 	clang $(WARN) $(FUZZ) -fsanitize=fuzzer -DSQLITE_CORE -o $@ $< $(BINDING) $(filter %.o,$^) \
 	  $(GSL) -lsqlite3 -lm

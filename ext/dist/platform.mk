@@ -83,7 +83,7 @@ MATH   := acos acosh asin asinh atan atan2 atanh cbrt copysign cos cosh erf exp 
 MATH   += $(if $(WINDOWS),fma)
 LIBM_O := $(MATH:%=$(HERE)/musl/%.o)
 
-OURS_C := $(sort $(wildcard ext/stats/*.c ext/sqlite/*.c))
+OURS_C := $(sort $(wildcard ext/stats/*.c ext/board/*.c ext/sqlite/*.c))
 OURS_O := $(OURS_C:%.c=$(HERE)/%.o)
 
 # SQLite as Debian configures it, as far as the tests ask.

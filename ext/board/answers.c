@@ -1,0 +1,127 @@
+/*
+** Rows to answers.
+**
+** A first answer that is right or wrong is two bits of its model.  Whatever else there is
+** (a score, a second answer) is kept beside them until the last row, because only then
+** it is known whether its task is graded.
+*/
+#include <stdlib.h>
+
+#include "inside.h"
+
+board *board_new(const board_settings *settings) {
+  board *b = calloc(1, sizeof *b);
+  if (!b) return NULL;
+  b->settings = *settings;
+  b->options = (ev_options){.level = settings->level,
+                            .a = 1,
+                            .b = 1,
+                            .lo = 0,
+                            .hi = 1,
+                            .power = 0.8,
+                            .attempts = 1,
+                            .prior = EV_PRIOR_ICC};
+  return b;
+}
+
+void board_free(board *b) {
+  if (!b) return;
+  for (size_t m = 0; m < b->models.count; m++) {
+    free(b->model[m].words);
+    free(b->model[m].tasks);
+  }
+  board_free_names(&b->models);
+  board_free_names(&b->tasks);
+  board_free_names(&b->questions);
+  ev_paired_forget(&b->memo);
+  void *const owned[] = {b->model,       b->task,       b->odds,       b->model_order,
+                         b->model_place, b->task_place, b->task_order, b->by_task,
+                         b->rows,        b->row_of,     b->cells,      b->sums,
+                         b->task_begin,  b->common,     b->parts,      b->totals,
+                         b->pairs,       b->won,        b->lost};
+  for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
+  free(b);
+}
+
+static const double SHARE_UNIT = 0x1p31;
+
+void board_add_share(board_sum *sum, double share) {
+  int64_t units = (int64_t)(share * SHARE_UNIT);
+  sum->units += units;
+  sum->rest += (int64_t)((share * SHARE_UNIT - (double)units) * SHARE_UNIT);
+}
+
+void board_add_right(board_sum *sum, uint64_t answers) {
+  sum->units += (int64_t)(answers << 31);
+}
+
+double board_sum_of(board_sum sum) {
+  return (double)sum.units / SHARE_UNIT + (double)sum.rest / (SHARE_UNIT * SHARE_UNIT);
+}
+
+/* Numbers the names of a row.  An array is grown before its names are, so that every
+** number has its element. */
+static bool number_names(board *b, const board_row *row) {
+  uint32_t *m = &b->last_model, *t = &b->last_task, *q = &b->last_question;
+  return board_grow(&b->model, &b->model_room, b->models.count + 1, sizeof *b->model) &&
+         board_grow(&b->task, &b->task_room, b->tasks.count + 1, sizeof *b->task) &&
+         board_name_number(&b->models, row->model, 0, *m, m) &&
+         board_name_number(&b->tasks, row->task, 0, *t, t) &&
+         board_name_number(&b->questions, row->question, *t, *q, q);
+}
+
+/* The range of scores that rows of a task declare, the widest of all. */
+static void declare_range(board_task *task, double lo, double hi) {
+  task->lo = task->declared ? fmin(task->lo, lo) : lo;
+  task->hi = task->declared ? fmax(task->hi, hi) : hi;
+  task->declared = task->graded = true;
+}
+
+static bool keep_answer(board *b, const board_row *row, int correct, bool scored) {
+  uint32_t question = b->last_question;
+  board_model *model = &b->model[b->last_model];
+  size_t at = question >> 6;
+  uint64_t bit = (uint64_t)1 << (question & 63);
+  if (at >= model->words_room &&
+      !board_grow(&model->words, &model->words_room, at + 1, sizeof *model->words))
+    return false;
+  bool first = !(model->words[at].known & bit);
+  if (first) {
+    model->words[at].known |= bit;
+    if (correct > 0) model->words[at].right |= bit;
+    if (!scored) return true;
+  }
+  if (!board_grow(&b->odds, &b->odd_room, b->odd_count + 1, sizeof *b->odds)) return false;
+  b->odds[b->odd_count++] =
+      (board_odd){row->score, b->last_model, question, (signed char)correct, scored, first};
+  b->repeated |= !first;
+  return true;
+}
+
+/* An answer is known if it is right or wrong, or has a score and no error. */
+ev_status board_add(board *b, const board_row *row) {
+  if (!number_names(b, row)) return EV_NO_MEMORY;
+  board_model *model = &b->model[b->last_model];
+  board_task *task = &b->task[b->last_task];
+  if (b->last_task >= model->tasks_room &&
+      !board_grow(&model->tasks, &model->tasks_room, (size_t)b->last_task + 1,
+                  sizeof *model->tasks))
+    return EV_NO_MEMORY;
+  board_tally *tally = &model->tasks[b->last_task];
+  tally->asked++;
+  if (row->ranged)
+    declare_range(task, row->lo, row->hi);
+  else if (b->settings.ranged && row->scored)
+    task->graded = true;
+  bool known = row->correct >= 0, counts = row->scored && (known || !row->failed);
+  if (!known && counts) task->graded = true;
+  int correct = row->correct;
+  if (!known && !counts) {
+    tally->unknown++;
+    if (!b->settings.errors_wrong) return EV_OK;
+    correct = 0;
+  }
+  tally->n++;
+  tally->correct += correct > 0;
+  return keep_answer(b, row, correct, counts) ? EV_OK : EV_NO_MEMORY;
+}

@@ -1,0 +1,62 @@
+/*
+** How models stand on the questions that every model answered.
+*/
+#include "inside.h"
+
+double board_common_questions(const board *b) {
+  return b->common_count;
+}
+
+static void add_common(const board *b, size_t model, uint32_t question, board_standing *s,
+                       board_sum *sum) {
+  board_cell cell = board_answer(b, model, question);
+  s->n += cell.n;
+  s->questions++;
+  s->graded |= b->task[board_task_of(b, question)].graded;
+  s->repeated |= cell.n > 1;
+  s->outside |= cell.outside;
+  if (cell.n > 1) {
+    const board_sum *kept = &b->sums[model * b->row_count + b->row_of[question] - 1];
+    sum->units += kept->units;
+    sum->rest += kept->rest;
+  } else if (!cell.outside) {
+    board_add_share(sum, cell.total);
+  }
+}
+
+void board_common_standing(const board *b, size_t model, board_standing *s) {
+  board_sum all = {0, 0};
+  double means = 0;
+  *s = (board_standing){.asked = b->totals[model].standing.n > 0 && b->common_count > 0};
+  for (size_t t = 0; s->asked && t < b->tasks.count; t++) {
+    board_sum sum = {0, 0};
+    double before = s->n;
+    for (size_t i = b->task_begin[t]; i < b->task_begin[t + 1]; i++)
+      if (board_bit(b->common, b->by_task[i])) add_common(b, model, b->by_task[i], s, &sum);
+    if (s->n == before) continue;
+    s->tasks++;
+    means += board_sum_of(sum) / (s->n - before);
+    all.units += sum.units;
+    all.rest += sum.rest;
+  }
+  s->correct = s->graded ? NAN : board_sum_of(all);
+  s->accuracy = s->n == 0 || s->outside ? NAN : board_sum_of(all) / s->n;
+  if (b->settings.by_task && s->tasks > 1 && !s->outside)
+    s->accuracy = board_round(means / s->tasks);
+}
+
+ev_status board_common_interval(const board *b, size_t model, ev_host host, ev_interval *ci) {
+  board_standing s;
+  board_units units = {0};
+  *ci = board_no_interval();
+  ev_status status = EV_OK;
+  board_common_standing(b, model, &s);
+  if (s.n == 0 || s.outside) return EV_OK;
+  if (b->settings.by_task && s.tasks > 1) return board_tasks_interval(b, model, true, host, ci);
+  for (size_t t = 0; t < b->tasks.count && status == EV_OK; t++)
+    status = board_gather(b, model, t, true, &units);
+  if (status == EV_OK)
+    status = board_units_interval(&units, s.graded, s.repeated, &b->options, host, ci);
+  board_free_units(&units);
+  return status;
+}

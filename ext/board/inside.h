@@ -1,0 +1,207 @@
+/*
+** Private to ext/board: what a board is made of.
+*/
+#ifndef BOARD_INSIDE_H
+#define BOARD_INSIDE_H
+
+#include "../stats/mean.h"
+#include "../stats/paired.h"
+#include "board.h"
+
+/*
+** names.c
+*/
+
+/* A set of names, each with an owner, as a question has its task.  Names are numbered in
+** the order in which they came. */
+typedef struct board_entry {
+  size_t at; /* of its bytes */
+  uint32_t size, hash, owner, kind;
+} board_entry;
+
+typedef struct board_names {
+  board_entry *entries;
+  size_t count, room;
+  char *bytes;
+  size_t used, bytes_room;
+  uint32_t *slots; /* 0, or 1 + a number; open addressing */
+  size_t slot_count;
+} board_names;
+
+/* The number of a name, which is added if it is new.  `near` is a guess: rows come in an
+** order, and most names are that of the row before or the one after it.  False without
+** memory. */
+bool board_name_number(board_names *names, board_name name, uint32_t owner, uint32_t near,
+                       uint32_t *number);
+
+/* The same without adding it: `count` where there is none. */
+size_t board_find_name(const board_names *names, board_name name, uint32_t owner);
+board_name board_name_at(const board_names *names, size_t number);
+int board_compare_names(board_name x, board_name y);
+void board_free_names(board_names *names);
+
+/* Makes room for `want` elements, those that are new being zero; false without memory. */
+bool board_grow(void *array, size_t *room, size_t want, size_t size);
+
+/*
+** answers.c
+*/
+
+/* Sixty-four questions of a model that are right or wrong and asked once. */
+typedef struct board_word {
+  uint64_t known, right;
+} board_word;
+
+typedef struct board_tally {
+  uint32_t asked, unknown, n, correct; /* n counts what is not known too if that is wrong */
+} board_tally;
+
+typedef struct board_model {
+  board_word *words;
+  size_t words_room;
+  board_tally *tasks;
+  size_t tasks_room;
+} board_model;
+
+typedef struct board_task {
+  bool graded, declared;
+  double lo, hi;
+} board_task;
+
+/* An answer that a bit does not hold: it has a score, or it is not the first. */
+typedef struct board_odd {
+  double score;
+  uint32_t model, question;
+  signed char correct;
+  bool scored, first;
+} board_odd;
+
+/* A model's answers to a question: how many are known, and the sum of their shares. */
+typedef struct board_cell {
+  double total;
+  uint32_t n;
+  bool outside;
+} board_cell;
+
+/* A sum of shares in whole numbers of 2^-31 and of 2^-62, which is the same in whatever
+** order they are added. */
+typedef struct board_sum {
+  int64_t units, rest;
+} board_sum;
+
+void board_add_share(board_sum *sum, double share);
+void board_add_right(board_sum *sum, uint64_t answers);
+double board_sum_of(board_sum sum);
+
+/* Set bits; without a processor's own instruction, which not every processor has. */
+static inline uint32_t board_popcount(uint64_t x) {
+  x -= x >> 1 & 0x5555555555555555u;
+  x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
+  return (uint32_t)((((x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu) * 0x0101010101010101u) >> 56);
+}
+
+/* What is computed on demand, once. */
+typedef struct board_asked {
+  bool known;
+  ev_interval ci;
+} board_asked;
+
+typedef struct board_total {
+  board_standing standing;
+  board_asked ci, macro, other_tasks;
+  double best;
+} board_total;
+
+typedef struct board_part {
+  board_sum sum;
+  uint32_t n, correct, errored, questions;
+  bool asked, repeated, outside;
+} board_part;
+
+struct board {
+  board_settings settings;
+  ev_options options; /* of every model of ext/stats */
+  board_names models, tasks, questions;
+  board_model *model;
+  board_task *task;
+  size_t model_room, task_room;
+  board_odd *odds;
+  size_t odd_count, odd_room;
+  uint32_t last_model, last_task, last_question; /* of the row before */
+  bool repeated;                                 /* some question has several answers */
+
+  /* settle.c */
+  size_t words;
+  uint32_t *model_order, *model_place, *task_order, *task_place;
+  uint32_t *by_task, *task_begin; /* questions, those of a task together */
+  uint32_t *row_of;               /* of a question, 1 + its row; NULL where there are no rows */
+  uint32_t *rows;                 /* questions that are taken one by one */
+  size_t row_count;
+  board_cell *cells; /* models x rows */
+  board_sum *sums;   /* likewise; NULL where every cell has one answer */
+  uint64_t *common;  /* questions that every model answered, a bit each */
+  double common_count;
+  size_t answering; /* models with a known answer */
+
+  /* standing.c */
+  board_part *parts; /* models x tasks */
+  board_total *totals;
+
+  /* pairs.c */
+  board_pair *pairs;
+  bool pairs_tested;
+  uint32_t *won, *lost;
+  ev_paired_memo memo;
+
+  bool best_known;
+};
+
+static inline bool board_bit(const uint64_t *bits, size_t question) {
+  return bits[question >> 6] >> (question & 63) & 1;
+}
+
+static inline uint32_t board_task_of(const board *b, size_t question) {
+  return b->questions.entries[question].owner;
+}
+
+static inline board_cell *board_cells_of(const board *b, size_t model) {
+  return b->cells + model * b->row_count;
+}
+
+/* A model's answers to a question, bit or row. */
+static inline board_cell board_answer(const board *b, size_t model, size_t question) {
+  if (b->row_of && b->row_of[question]) return board_cells_of(b, model)[b->row_of[question] - 1];
+  const board_word *w = &b->model[model].words[question >> 6];
+  return (board_cell){(double)(w->right >> (question & 63) & 1),
+                      (uint32_t)(w->known >> (question & 63) & 1), false};
+}
+
+/*
+** interval.c: a model's answers, as ext/stats takes them.
+*/
+typedef struct board_units {
+  ev_score_cluster *list; /* questions: total, number of answers, how many are like this */
+  size_t count, room;
+  double questions;
+} board_units;
+
+/* Appends the answers of a model to the questions of a task, or of those only that every
+** model answered. */
+ev_status board_gather(const board *b, size_t model, size_t task, bool common, board_units *units);
+void board_free_units(board_units *units);
+
+ev_status board_units_interval(const board_units *units, bool graded, bool repeated,
+                               const ev_options *options, ev_host host, ev_interval *ci);
+
+/* The mean of tasks, each counting alike, on all questions or on the common ones. */
+ev_status board_tasks_interval(const board *b, size_t model, bool common, ev_host host,
+                               ev_interval *ci);
+
+/* To twelve digits after the point: a mean of tasks may differ beyond them by its order. */
+double board_round(double x);
+
+static inline ev_interval board_no_interval(void) {
+  return (ev_interval){NAN, NAN};
+}
+
+#endif

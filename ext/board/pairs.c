@@ -1,0 +1,369 @@
+/*
+** Two models on the questions that both answered.
+**
+** 1. Questions that are bits are compared sixty-four at a time: how many both know, both
+**    have right, one has right.
+** 2. Questions that are rows are compared one by one.  A graded question, and one that
+**    either was asked again, makes the pair a scored one: a sample of differences of
+**    question means, to which the bits add their -1, 0 and 1.
+** 3. Where each task counts alike, every pair is a scored one, and a difference weighs
+**    as one over the shared questions of its task.
+** 4. Tested: McNemar's mid-p, or of a scored pair twice the smaller posterior tail.
+** 5. All pairs are held to each other by Holm's method: sorted by p, the i-th of k, from
+**    0, is multiplied by k - i, and none is less than the one before.
+*/
+#include <stdlib.h>
+#include <string.h>
+
+#include "../stats/mcnemar.h"
+#include "inside.h"
+
+/* Differences of question means, and what they weigh. */
+typedef struct differences {
+  ev_weighted_score *list;
+  size_t count, room;
+} differences;
+
+static bool append_difference(differences *d, double difference, double weight, double times) {
+  if (times == 0) return true;
+  if (!board_grow(&d->list, &d->room, d->count + 1, sizeof *d->list)) return false;
+  d->list[d->count++] = (ev_weighted_score){difference, weight, times};
+  return true;
+}
+
+/* What is counted of the questions that two models share, of one task or of all. */
+typedef struct shared {
+  uint64_t n, both, right_a, right_b; /* of those that are right or wrong and asked once */
+  uint64_t scored;                    /* the others */
+  board_sum sum_a, sum_b;             /* of the question means of the others */
+  bool outside;
+} shared;
+
+static void count_shared_bits(const board *b, const board_pair *p, shared *s) {
+  const board_word *x = b->model[p->a].words, *y = b->model[p->b].words;
+  for (size_t w = 0; w < b->words; w++) {
+    s->n += board_popcount(x[w].known & y[w].known);
+    s->both += board_popcount(x[w].right & y[w].right);
+    s->right_a += board_popcount(x[w].right & y[w].known);
+    s->right_b += board_popcount(x[w].known & y[w].right);
+  }
+}
+
+/* One question; `d` is NULL where only counts are wanted. */
+static bool count_question(const board *b, uint32_t question, board_cell x, board_cell y, shared *s,
+                           differences *d) {
+  if (x.n == 0 || y.n == 0) return true;
+  if (x.n == 1 && y.n == 1 && !b->task[board_task_of(b, question)].graded) {
+    bool a = x.total == 1, c = y.total == 1;
+    s->n++;
+    s->both += a && c;
+    s->right_a += a;
+    s->right_b += c;
+    return true;
+  }
+  s->scored++;
+  s->outside |= x.outside || y.outside;
+  if (s->outside) return true;
+  double mean_a = x.total / x.n, mean_b = y.total / y.n;
+  board_add_share(&s->sum_a, mean_a);
+  board_add_share(&s->sum_b, mean_b);
+  return !d || append_difference(d, mean_a - mean_b, 1, 1);
+}
+
+/* The -1, 0 and 1 that questions asked once give. */
+static bool append_bits(differences *d, const shared *s, double weight) {
+  double only_a = (double)(s->right_a - s->both), only_b = (double)(s->right_b - s->both);
+  return append_difference(d, 1, weight, only_a) && append_difference(d, -1, weight, only_b) &&
+         append_difference(d, 0, weight, (double)s->n - only_a - only_b);
+}
+
+static bool walk_questions(const board *b, const board_pair *p, shared *s, differences *d) {
+  count_shared_bits(b, p, s);
+  if (b->row_count) {
+    const board_cell *x = board_cells_of(b, p->a), *y = board_cells_of(b, p->b);
+    for (size_t r = 0; r < b->row_count; r++)
+      if (!count_question(b, b->rows[r], x[r], y[r], s, d)) return false;
+  }
+  return !d || append_bits(d, s, 1);
+}
+
+/* Sums of shares to a mean of all the questions counted. */
+static double mean_of(board_sum sum, uint64_t right, uint64_t questions) {
+  board_add_right(&sum, right);
+  return board_sum_of(sum) / (double)questions;
+}
+
+/* Likewise, task by task; the means are those of the tasks' means. */
+static bool walk_tasks(const board *b, board_pair *p, shared *all, differences *d) {
+  board_sum sum_a = {0, 0}, sum_b = {0, 0};
+  double tasks = 0;
+  for (size_t t = 0; t < b->tasks.count; t++) {
+    shared s = {0};
+    size_t first = d ? d->count : 0;
+    for (size_t i = b->task_begin[t]; i < b->task_begin[t + 1]; i++) {
+      uint32_t q = b->by_task[i];
+      if (!count_question(b, q, board_answer(b, p->a, q), board_answer(b, p->b, q), &s, d))
+        return false;
+    }
+    uint64_t questions = s.n + s.scored;
+    if (questions == 0) continue;
+    double weight = 1 / (double)questions;
+    for (size_t i = first; d && i < d->count; i++) d->list[i].weight = weight;
+    if (d && !append_bits(d, &s, weight)) return false;
+    tasks++;
+    all->n += s.n;
+    all->scored += s.scored;
+    all->outside |= s.outside;
+    if (s.outside) continue;
+    board_add_share(&sum_a, mean_of(s.sum_a, s.right_a, questions));
+    board_add_share(&sum_b, mean_of(s.sum_b, s.right_b, questions));
+  }
+  p->mean_a = board_sum_of(sum_a) / tasks;
+  p->mean_b = board_sum_of(sum_b) / tasks;
+  return true;
+}
+
+static bool count_pair(const board *b, board_pair *p, differences *d) {
+  shared s = {0};
+  bool by_task = b->settings.by_task;
+  if (!(by_task ? walk_tasks(b, p, &s, d) : walk_questions(b, p, &s, d))) return false;
+  uint64_t n = s.n + s.scored;
+  p->n = (uint32_t)n;
+  p->both = (uint32_t)s.both;
+  p->only_a = (uint32_t)(s.right_a - s.both);
+  p->only_b = (uint32_t)(s.right_b - s.both);
+  p->scored = by_task || s.scored;
+  p->outside = s.outside;
+  if (n == 0 || s.outside) {
+    p->mean_a = p->mean_b = NAN;
+  } else if (!by_task) {
+    p->mean_a = mean_of(s.sum_a, s.right_a, n);
+    p->mean_b = mean_of(s.sum_b, s.right_b, n);
+  }
+  return true;
+}
+
+static ev_status count_anew(const board *b, size_t model_a, size_t model_b, board_pair *p) {
+  *p = (board_pair){.a = (uint32_t)model_a, .b = (uint32_t)model_b};
+  p->p = p->p_all = p->prob = p->mean_a = p->mean_b = NAN;
+  /* A model without a name is compared with no other. */
+  if (model_a == model_b || board_model_name(b, model_a).kind == BOARD_NULL ||
+      board_model_name(b, model_b).kind == BOARD_NULL)
+    return EV_OK;
+  return count_pair(b, p, NULL) ? EV_OK : EV_NO_MEMORY;
+}
+
+const char *board_pair_method(const board *b, const board_pair *p) {
+  if (p->outside) return "score out of range";
+  if (b->settings.by_task) return "paired means of tasks";
+  return p->scored ? "paired means" : "paired";
+}
+
+/*
+** Intervals and tests
+*/
+
+/* Merges equal scores in place, by a hash table; returns how many are left.  It changes no
+** digit: most scores have few values, and ext/stats would sort them all. */
+static size_t merge_scores(ev_score *scores, size_t count, uint32_t *slots, size_t slot_count) {
+  size_t left = 0;
+  for (size_t i = 0; i < count; i++) {
+    uint64_t bits;
+    double score = scores[i].score + 0.0; /* no -0 */
+    memcpy(&bits, &score, sizeof bits);
+    size_t at = (size_t)((bits ^ bits >> 32) * 0x9e3779b97f4a7c15u >> 32) & (slot_count - 1);
+    while (slots[at] && !(scores[slots[at] - 1].score == score)) at = (at + 1) & (slot_count - 1);
+    if (slots[at]) {
+      scores[slots[at] - 1].times += scores[i].times;
+    } else {
+      scores[left] = (ev_score){score, scores[i].times};
+      slots[at] = (uint32_t)++left;
+    }
+  }
+  return left;
+}
+
+/* The differences of a scored pair as ev_paired_mean_diff takes them, each times its
+** weight over the largest: a sum of them has the sign of the weighted mean. */
+static ev_score *weighted_scores(const differences *d, size_t *count) {
+  size_t slot_count = 16;
+  while (slot_count < 2 * d->count) slot_count *= 2;
+  ev_score *scores = malloc((d->count + 1) * sizeof *scores);
+  uint32_t *slots = calloc(slot_count, sizeof *slots);
+  double most = 0;
+  for (size_t i = 0; i < d->count; i++) most = fmax(most, d->list[i].weight);
+  for (size_t i = 0; scores && i < d->count; i++)
+    scores[i] = (ev_score){d->list[i].score * (d->list[i].weight / most), d->list[i].times};
+  if (scores && slots) {
+    *count = merge_scores(scores, d->count, slots, slot_count);
+  } else {
+    free(scores);
+    scores = NULL;
+  }
+  free(slots);
+  return scores;
+}
+
+static ev_status scored_interval(const board *b, const differences *d, ev_host host,
+                                 ev_interval *ci) {
+  if (b->settings.by_task) {
+    ev_options options = b->options;
+    options.lo = -1;
+    return ev_weighted_mean(d->list, d->count, &options, host, ci);
+  }
+  size_t count;
+  ev_score *scores = weighted_scores(d, &count);
+  if (!scores) return EV_NO_MEMORY;
+  ev_status status = ev_paired_mean_diff(scores, count, &b->options, host, ci);
+  free(scores);
+  return status;
+}
+
+static ev_status scored_prob(const board *b, const differences *d, ev_host host, double *prob) {
+  size_t count;
+  ev_score *scores = weighted_scores(d, &count);
+  if (!scores) return EV_NO_MEMORY;
+  ev_status status = ev_paired_mean_prob_better(scores, count, &b->options, host, prob);
+  free(scores);
+  return status;
+}
+
+/* The differences of a scored pair, to its interval if `ci` is not NULL, else to its
+** probability. */
+static ev_status ask_scored(const board *b, board_pair *p, ev_host host, ev_interval *ci) {
+  differences d = {0};
+  board_pair copy = *p;
+  ev_status status = EV_NO_MEMORY;
+  if (count_pair(b, &copy, &d))
+    status = ci ? scored_interval(b, &d, host, ci) : scored_prob(b, &d, host, &p->prob);
+  free(d.list);
+  return status;
+}
+
+static void cells_of(const board_pair *p, double cells[4]) {
+  cells[0] = p->both;
+  cells[1] = p->only_a;
+  cells[2] = p->only_b;
+  cells[3] = (double)p->n - p->both - p->only_a - p->only_b;
+}
+
+ev_status board_pair_interval(board *b, board_pair *p, ev_host host, ev_interval *ci) {
+  *ci = board_no_interval();
+  if (p->n == 0 || p->outside) return EV_OK;
+  if (p->scored) return ask_scored(b, p, host, ci);
+  double cells[4];
+  cells_of(p, cells);
+  ev_options options = b->options;
+  options.memo = &b->memo;
+  return ev_paired_diff(cells, &options, ci);
+}
+
+ev_status board_pair_prob(board *b, board_pair *p, ev_host host) {
+  if (p->n == 0 || p->outside || !isnan(p->prob)) return EV_OK;
+  if (p->scored) return ask_scored(b, p, host, NULL);
+  double cells[4];
+  cells_of(p, cells);
+  ev_options options = b->options;
+  options.memo = &b->memo;
+  return ev_paired_prob_better(cells, &options, &p->prob);
+}
+
+ev_status board_test_pair(const board *b, board_pair *p, ev_host host) {
+  if (p->tested || p->n == 0 || p->outside) return EV_OK;
+  double only[2] = {p->only_a, p->only_b};
+  ev_status status =
+      p->scored ? ask_scored(b, p, host, NULL) : ev_mcnemar_p(only, &b->options, &p->p);
+  if (status != EV_OK) return status;
+  if (p->scored) p->p = 2 * fmin(p->prob, 1 - p->prob);
+  p->tested = true;
+  return EV_OK;
+}
+
+/*
+** All pairs
+*/
+static size_t pairs_of(size_t models) {
+  return models ? models * (models - 1) / 2 : 0;
+}
+
+/* Places i < j, row by row of a triangle. */
+static size_t pair_index(size_t models, size_t i, size_t j) {
+  return i * (2 * models - i - 1) / 2 + (j - i - 1);
+}
+
+const board_pair *board_pair_at(const board *b, size_t place_a, size_t place_b) {
+  return &b->pairs[pair_index(b->models.count, place_a, place_b)];
+}
+
+ev_status board_count_pair(const board *b, size_t model_a, size_t model_b, board_pair *p) {
+  size_t a = b->model_place[model_a], c = b->model_place[model_b];
+  if (!b->pairs || a >= c) return count_anew(b, model_a, model_b, p);
+  *p = *board_pair_at(b, a, c);
+  return EV_OK;
+}
+
+static bool interrupted(ev_host host) {
+  return host.interrupted && host.interrupted(host.context);
+}
+
+ev_status board_count_pairs(board *b, ev_host host) {
+  size_t models = b->models.count, at = 0;
+  if (b->pairs) return EV_OK;
+  board_pair *pairs = malloc((pairs_of(models) + 1) * sizeof *pairs);
+  ev_status status = pairs ? EV_OK : EV_NO_MEMORY;
+  for (size_t i = 0; i < models && status == EV_OK; i++) {
+    if (interrupted(host)) status = EV_INTERRUPTED;
+    for (size_t j = i + 1; j < models && status == EV_OK; j++)
+      status = count_anew(b, b->model_order[i], b->model_order[j], &pairs[at++]);
+  }
+  if (status == EV_OK)
+    b->pairs = pairs;
+  else
+    free(pairs);
+  return status;
+}
+
+static int by_p(const void *x, const void *y) {
+  double p = (*(board_pair *const *)x)->p, q = (*(board_pair *const *)y)->p;
+  return (p > q) - (p < q);
+}
+
+static void hold_pairs(board *b, board_pair **sorted, size_t count) {
+  double step = 0;
+  qsort(sorted, count, sizeof *sorted, by_p);
+  for (size_t i = 0; i < count; i++) {
+    board_pair *p = sorted[i];
+    step = fmax(step, p->p * (double)(count - i));
+    p->p_all = fmin(1, step);
+    if (p->p_all > 1 - b->settings.level) continue;
+    p->verdict = p->mean_a > p->mean_b ? 1 : -1;
+    b->won[p->verdict > 0 ? p->a : p->b]++;
+    b->lost[p->verdict > 0 ? p->b : p->a]++;
+  }
+}
+
+ev_status board_test_pairs(board *b, ev_host host) {
+  ev_status status = board_count_pairs(b, host);
+  if (b->pairs_tested || status != EV_OK) return status;
+  size_t all = pairs_of(b->models.count), count = 0;
+  board_pair **sorted = malloc((all + 1) * sizeof *sorted);
+  if (!b->won) b->won = calloc(b->models.count + 1, sizeof *b->won);
+  if (!b->lost) b->lost = calloc(b->models.count + 1, sizeof *b->lost);
+  if (!sorted || !b->won || !b->lost) status = EV_NO_MEMORY;
+  for (size_t i = 0; i < all && status == EV_OK; i++) {
+    if (i % 64 == 0 && interrupted(host)) status = EV_INTERRUPTED;
+    if (status == EV_OK) status = board_test_pair(b, &b->pairs[i], host);
+    if (b->pairs[i].tested) sorted[count++] = &b->pairs[i];
+  }
+  if (status == EV_OK) hold_pairs(b, sorted, count);
+  b->pairs_tested = status == EV_OK;
+  free(sorted);
+  return status;
+}
+
+void board_ranks(const board *b, size_t model, double *lo, double *hi) {
+  double able = 0;
+  for (size_t m = 0; m < b->models.count; m++) able += !isnan(b->totals[m].standing.accuracy);
+  *lo = 1 + (double)b->lost[model];
+  *hi = able - (double)b->won[model];
+}

@@ -1,0 +1,248 @@
+/*
+** How models stand: counts and means by task and over all tasks, and their intervals.
+*/
+#include <stdlib.h>
+
+#include "../stats/clustered.h"
+#include "inside.h"
+
+/*
+** Counts
+*/
+static void count_bits(const board *b, size_t model, board_part *parts) {
+  for (size_t w = 0; w < b->words; w++) {
+    const board_word *word = &b->model[model].words[w];
+    for (uint64_t left = word->known; left; left &= left - 1) {
+      uint64_t bit = left & (~left + 1);
+      board_part *part = &parts[board_task_of(b, 64 * w + board_popcount(bit - 1))];
+      part->questions++;
+      if (word->right & bit) board_add_right(&part->sum, 1);
+    }
+  }
+}
+
+static void count_rows(const board *b, size_t model, board_part *parts) {
+  const board_cell *cells = board_cells_of(b, model);
+  for (size_t r = 0; r < b->row_count; r++) {
+    if (cells[r].n == 0) continue;
+    board_part *part = &parts[board_task_of(b, b->rows[r])];
+    part->questions++;
+    part->repeated |= cells[r].n > 1;
+    part->outside |= cells[r].outside;
+    if (b->sums) {
+      part->sum.units += b->sums[model * b->row_count + r].units;
+      part->sum.rest += b->sums[model * b->row_count + r].rest;
+    } else if (!cells[r].outside) {
+      board_add_share(&part->sum, cells[r].total);
+    }
+  }
+}
+
+static void count_parts(const board *b, size_t model, board_part *parts) {
+  for (size_t t = 0; t < b->tasks.count; t++) {
+    const board_tally *tally = &b->model[model].tasks[t];
+    parts[t] = (board_part){.n = tally->n,
+                            .correct = tally->correct,
+                            .errored = tally->unknown,
+                            .asked = tally->asked > 0};
+    if (b->row_count) continue;
+    parts[t].questions = tally->n;
+    board_add_right(&parts[t].sum, tally->correct);
+  }
+  if (!b->row_count) return;
+  count_bits(b, model, parts);
+  count_rows(b, model, parts);
+}
+
+static double accuracy_of(const board_standing *s, board_sum sum) {
+  if (s->n == 0 || s->outside) return NAN;
+  return (s->graded ? board_sum_of(sum) : s->correct) / s->n;
+}
+
+board_standing board_task_standing(const board *b, size_t model, size_t task) {
+  const board_part *part = &b->parts[model * b->tasks.count + task];
+  board_standing s = {.n = part->n,
+                      .correct = part->correct,
+                      .errored = part->errored,
+                      .questions = part->questions,
+                      .tasks = part->n > 0,
+                      .asked = part->asked,
+                      .graded = b->task[task].graded,
+                      .repeated = part->repeated,
+                      .outside = part->outside};
+  s.accuracy = accuracy_of(&s, part->sum);
+  return s;
+}
+
+static board_standing add_up(const board *b, size_t model) {
+  board_standing all = {0};
+  board_sum sum = {0, 0};
+  for (size_t t = 0; t < b->tasks.count; t++) {
+    board_standing s = board_task_standing(b, model, t);
+    const board_part *part = &b->parts[model * b->tasks.count + t];
+    all.n += s.n;
+    all.correct += s.correct;
+    all.errored += s.errored;
+    all.questions += s.questions;
+    all.tasks += s.tasks;
+    all.asked |= s.asked;
+    all.graded |= s.graded && s.n > 0;
+    all.repeated |= s.repeated;
+    all.outside |= s.outside;
+    sum.units += part->sum.units;
+    sum.rest += part->sum.rest;
+  }
+  all.accuracy = accuracy_of(&all, sum);
+  return all;
+}
+
+/* Over tasks, a model of one task stands as on that. */
+static bool over_tasks(const board *b, const board_standing *s) {
+  return b->settings.by_task && s->tasks > 1;
+}
+
+ev_status board_prepare(board *b) {
+  size_t models = b->models.count, tasks = b->tasks.count;
+  if (b->totals) return EV_OK;
+  if (!b->parts) b->parts = malloc((models * tasks + 1) * sizeof *b->parts);
+  board_total *totals = calloc(models + 1, sizeof *totals);
+  if (!b->parts || !totals) {
+    free(totals);
+    return EV_NO_MEMORY;
+  }
+  b->totals = totals;
+  for (size_t m = 0; m < models; m++) {
+    count_parts(b, m, b->parts + m * tasks);
+    totals[m].standing = add_up(b, m);
+    totals[m].best = NAN;
+    if (over_tasks(b, &totals[m].standing)) totals[m].standing.accuracy = board_macro(b, m);
+  }
+  return EV_OK;
+}
+
+board_standing board_model_standing(const board *b, size_t model) {
+  return b->totals[model].standing;
+}
+
+bool board_task_range(const board *b, size_t task, double *lo, double *hi) {
+  *lo = b->task[task].lo;
+  *hi = b->task[task].hi;
+  return b->task[task].graded;
+}
+
+/* Names a method; rows that repeat a question without saying which attempt they are were
+** taken for attempts, which the name says. */
+const char *board_method(const board *b, const board_standing *s, bool tasks) {
+  bool guessed = s->repeated && !b->settings.numbered;
+  if (s->n == 0) return NULL;
+  if (s->outside) return "score out of range";
+  if (tasks && over_tasks(b, s))
+    return guessed ? "mean of tasks, repeated rows as attempts" : "mean of tasks";
+  if (s->graded && s->repeated)
+    return guessed ? "mean, clustered by item, repeated rows as attempts"
+                   : "mean, clustered by item";
+  if (s->graded) return "mean";
+  if (!s->repeated) return "bayes";
+  return guessed ? "clustered by item, repeated rows as attempts" : "clustered by item";
+}
+
+/*
+** Intervals
+*/
+/* Keeps an interval; one that failed for want of memory is tried again. */
+static ev_status keep(board_asked *kept, ev_status status, const ev_interval *ci) {
+  *kept = (board_asked){status == EV_OK, *ci};
+  return status;
+}
+
+/* Of some tasks together. */
+static ev_status questions_interval(const board *b, size_t model, size_t from, size_t to,
+                                    const board_standing *s, ev_host host, ev_interval *ci) {
+  board_units units = {0};
+  ev_status status = EV_OK;
+  *ci = board_no_interval();
+  if (s->n == 0 || s->outside) return EV_OK;
+  if (!s->graded && !s->repeated) { /* counts are there already */
+    units.count = 2;
+    units.list = (ev_score_cluster[]){{0, 1, s->n - s->correct}, {1, 1, s->correct}};
+    return board_units_interval(&units, false, false, &b->options, host, ci);
+  }
+  for (size_t t = from; t < to && status == EV_OK; t++)
+    status = board_gather(b, model, t, false, &units);
+  if (status == EV_OK)
+    status = board_units_interval(&units, s->graded, s->repeated, &b->options, host, ci);
+  board_free_units(&units);
+  return status;
+}
+
+ev_status board_task_interval(const board *b, size_t model, size_t task, ev_host host,
+                              ev_interval *ci) {
+  board_standing s = board_task_standing(b, model, task);
+  return questions_interval(b, model, task, task + 1, &s, host, ci);
+}
+
+ev_status board_model_interval(board *b, size_t model, ev_host host, ev_interval *ci) {
+  board_total *total = &b->totals[model];
+  if (over_tasks(b, &total->standing)) return board_macro_interval(b, model, host, ci);
+  *ci = total->ci.ci;
+  if (total->ci.known) return EV_OK;
+  ev_status status = questions_interval(b, model, 0, b->tasks.count, &total->standing, host, ci);
+  return keep(&total->ci, status, ci);
+}
+
+double board_macro(const board *b, size_t model) {
+  const board_standing *all = &b->totals[model].standing;
+  double sum = 0;
+  if (all->outside || all->tasks < 2) return NAN;
+  for (size_t t = 0; t < b->tasks.count; t++) {
+    const board_part *part = &b->parts[model * b->tasks.count + t];
+    if (part->n == 0) continue;
+    sum += (all->graded ? board_sum_of(part->sum) : part->correct) / part->n;
+  }
+  return board_round(sum / all->tasks);
+}
+
+ev_status board_macro_interval(board *b, size_t model, ev_host host, ev_interval *ci) {
+  board_total *total = &b->totals[model];
+  *ci = board_no_interval();
+  if (total->standing.outside || total->standing.tasks < 2) return EV_OK;
+  *ci = total->macro.ci;
+  if (total->macro.known) return EV_OK;
+  return keep(&total->macro, board_tasks_interval(b, model, false, host, ci), ci);
+}
+
+/* Below so many tasks nobody can say what others are like. */
+enum { FEWEST_TASKS = 5 };
+
+/* The accuracy on another task like these: tasks are the clusters. */
+static ev_status other_tasks(const board *b, size_t model, ev_host host, ev_interval *ci) {
+  const board_standing *s = &b->totals[model].standing;
+  board_units units = {0};
+  ev_score_cluster *list = malloc((b->tasks.count + 1) * sizeof *list);
+  if (!list) return EV_NO_MEMORY;
+  for (size_t t = 0; t < b->tasks.count; t++) {
+    const board_part *part = &b->parts[model * b->tasks.count + t];
+    double total = s->graded ? board_sum_of(part->sum) : part->correct;
+    if (part->n > 0) list[units.count++] = (ev_score_cluster){total, part->n, 1};
+  }
+  units.list = list;
+  ev_status status = board_units_interval(&units, s->graded, true, &b->options, host, ci);
+  free(list);
+  return status;
+}
+
+ev_status board_other_tasks(board *b, size_t model, ev_host host, ev_interval *ci) {
+  board_total *total = &b->totals[model];
+  *ci = board_no_interval();
+  if (total->standing.outside || total->standing.tasks < FEWEST_TASKS) return EV_OK;
+  *ci = total->other_tasks.ci;
+  if (total->other_tasks.known) return EV_OK;
+  return keep(&total->other_tasks, other_tasks(b, model, host, ci), ci);
+}
+
+ev_status board_bounded(const board *b, size_t model, ev_interval *ci) {
+  (void)b;
+  (void)model;
+  *ci = board_no_interval();
+  return EV_OK;
+}
