@@ -32,6 +32,13 @@ static const char *const chosen_calls[] = {
     "WITH r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 70)"
     " SELECT max(length(ci)) FROM (SELECT clustered_clt_ci(i % 2, 'key ' || i)"
     " OVER (ORDER BY i ROWS 1 PRECEDING) AS ci FROM r)",
+    /* a pair, a view over a board, a name with its schema, a self-join, boards by task */
+    "SELECT diff, ci, p, p_all FROM eval_compare('answers') WHERE model_a = 'another' AND model_b "
+    "= 'a model'",
+    "SELECT l.model, c.ci FROM eval_leaderboard('main.answers') AS l JOIN eval_compare('answers') "
+    "AS c ON c.model_a = l.model",
+    "SELECT model, ci, p_best FROM eval_leaderboard('\"answers\"', "
+    "'{\"by\":\"task\",\"level\":0.8,\"lo\":0,\"hi\":2}')",
     "SELECT forest_svg(passage, 0.5, NULL) OVER (ORDER BY i ROWS 1 PRECEDING) FROM t",
     "SELECT forest_svg(NULL, 0.5, '[0,1]')",
     "SELECT forest_svg('a', 2, '[0.5,9]', '{\"scale\":\"log\",\"axis\":\"odds \\u00e9\"}') FROM t",
@@ -57,6 +64,9 @@ static const char *const chosen_calls[] = {
     "SELECT heatmap_svg('a', 'b', 0.5) FROM t",
     "SELECT * FROM ci_methods(21, 20)",
     "SELECT * FROM ci_methods",
+    "SELECT * FROM eval_leaderboard('t')",
+    "SELECT * FROM eval_compare('nowhere', '{\"model\":\"m\"}')",
+    "SELECT * FROM eval_tasks('t', '{\"model\":\"passage\",\"item\":\"i\",\"correct\":\"k\"}')",
     "SELECT clustered_ci_counts(400000000, 1000000000) FROM (WITH r(i) AS (SELECT 1 UNION ALL "
     "SELECT"
     " i + 1 FROM r WHERE i < 3) SELECT i FROM r)",

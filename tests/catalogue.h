@@ -55,6 +55,7 @@ typedef enum result_class {
   RESULT_WHOLE,
   RESULT_TEXT,
   RESULT_ROWS,
+  RESULT_BOARD,
   RESULT_CLASSES
 } result_class;
 
@@ -181,8 +182,8 @@ static inline void catalogue_read_signature(catalogue *c, function *f, char *sig
 
 static inline void catalogue_read_function(catalogue *c, const char *line) {
   static const char *const results[RESULT_CLASSES] = {
-      "share",  "difference", "ratio", "interval", "probability",
-      "number", "length",     "whole", "text",     "rows"};
+      "share",  "difference", "ratio", "interval", "probability", "number",
+      "length", "whole",      "text",  "rows",     "board"};
   function *f = &c->functions[c->function_count++];
   char result[20], most[20], slack[20], bar[20], signature[200];
   if (c->function_count == CATALOGUE_FUNCTIONS ||

@@ -3,3 +3,8 @@
 CREATE TABLE t(i INTEGER PRIMARY KEY, y, a, b, passage TEXT, k, n);
 INSERT INTO t VALUES (1, 1, 1, 0, 'first', 3, 4), (2, '0', 0, 0, 'first', 0, 2), (3, 1.0, 1, 1, 'second', 5, 5),
   (4, NULL, 1, NULL, 'third', NULL, 1), (5, 0, 0, 1, 'a passage with a name of some length', 1, 7);
+-- What the tables of the board read: right or wrong, graded, asked again, errored.
+CREATE TABLE answers(model, task, item, attempt, correct, score, error);
+INSERT INTO answers VALUES ('a model', 's', 1, 1, 1, NULL, NULL), ('a model', 's', 2, 1, 0, NULL, NULL), ('a model', 's', 2, 2, 1, NULL, NULL),
+  ('another', 's', '1', 1, 0, NULL, NULL), ('another', 's', 2.0, 1, 1, NULL, NULL), ('a model', 'g', 1, 1, NULL, 0.25, NULL),
+  ('another', 'g', 1, 1, NULL, 0.7, NULL), ('another', 'g', 'two', 1, NULL, NULL, 'down'), (3, 'g', 1, 1, NULL, 1, NULL);

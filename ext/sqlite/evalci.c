@@ -17,6 +17,7 @@
 #include "../stats/proportion.h"
 #include "../stats/sign_flip.h"
 #include "../stats/unpaired.h"
+#include "boards.h"
 #include "function.h"
 #include "table.h"
 
@@ -298,6 +299,7 @@ int sqlite3_evalci_init(sqlite3 *db, char **error, const sqlite3_api_routines *a
   for (int i = 0; i < FUNCTIONS && rc == SQLITE_OK; i++)
     rc = register_function(db, functions[i], shared);
   evalci_unshare(shared);
+  if (rc == SQLITE_OK) rc = evalci_register_boards(db);
   if (rc == SQLITE_OK) rc = evalci_register_table(db, &evalci_ci_methods);
   /* SELECT load_extension() is itself a running statement, under which SQLite
   ** refuses to replace a function: the first load makes them, a second cannot. */

@@ -74,6 +74,7 @@ SUITES = {
     "intervals": ("replay-interval", "build/replay-interval tests/faults/fuzz/interval.corpus", None),
     "hosts": ("hosts", "build/hosts", None),
     "pictures": ("evalci.so", f"{PYTHON} tests/views/pictures.py build/evalci.so", None),
+    "board": ("evalci.so", f"{PYTHON} tests/board/board.py build/evalci.so", None),
     "surface": ("evalci.so", f"{PYTHON} tests/sql/surface.py build/evalci.so", None),
     "locale": ("evalci.so", f"{PYTHON} tests/faults/decimal_comma.py build/evalci.so", None),
 }

@@ -155,7 +155,10 @@ static void fail_each(sqlite3 *db, const char *sql, bool forever) {
       return;
     }
     points++;
-    expect(rc == SQLITE_NOMEM || (rc == usual && strcmp(got, wanted) == 0), "wrong", sql, got);
+    /* SQLite itself keeps the code of an error where memory for its text is refused. */
+    bool bare = rc == SQLITE_ERROR && strcmp(got, "SQL logic error|") == 0;
+    expect(rc == SQLITE_NOMEM || (rc == usual && (bare || strcmp(got, wanted) == 0)), "wrong", sql,
+           got);
     expect_works(db, sql);
   }
   expect(false, "never gets through", sql, "");

@@ -77,12 +77,21 @@ static void start(void) {
       calls[call_count++] = (call){&listed->functions[i], listed->functions[i].arities[j]};
 }
 
+/* A board reads the rows themselves. */
+#define BOARD_OPTIONS                                                                              \
+  "{\"model\":\"c0\",\"task\":\"c1\",\"item\":\"c2\",\"correct\":\"c3\",\"score\":\"c4\","         \
+  "\"error\":\"c5\",\"score_lo\":\"c6\",\"score_hi\":\"c7\"}"
+enum { BOARD_CELLS = 8 };
+
 /* The statement of a call made in a way. */
 static sqlite3_stmt *statement_of(int which, int way) {
   sqlite3_stmt *statement = statements[which][way];
   if (statement) return statement;
   char *made = function_call(calls[which].function, calls[which].arity, "c"), *sql;
-  if (calls[which].function->kind == 't')
+  if (calls[which].function->result == RESULT_BOARD)
+    sql = sqlite3_mprintf("SELECT board.* FROM %s('input', '" BOARD_OPTIONS "') AS board",
+                          calls[which].function->name);
+  else if (calls[which].function->kind == 't')
     sql = sqlite3_mprintf("SELECT lo, hi, method FROM input, %s", made);
   else if (way == PLAIN)
     sql = sqlite3_mprintf("SELECT %s FROM input", made);
@@ -385,7 +394,7 @@ static void check_interval(const function *f, const char *text) {
 
 static void check_row(const function *f, int way, sqlite3_stmt *s) {
   int type = sqlite3_column_type(s, 0);
-  if (type == SQLITE_NULL) return;
+  if (type == SQLITE_NULL || f->result == RESULT_BOARD) return;
   const char *text = (const char *)sqlite3_column_text(s, 0);
   if (f->result == RESULT_ROWS) {
     double lo = sqlite3_column_double(s, 0), hi = sqlite3_column_double(s, 1);
@@ -479,6 +488,16 @@ static bool left_out(const uint8_t *data, size_t size) {
   return FUZZ_SEARCHES && (h ^ h >> 16) % 4096 != 0;
 }
 
+/* A cell of a row of results: few models, tasks and questions, and now and then a score, an
+** error or a range. */
+static cell read_board_cell(fuzz_bytes *in, int column) {
+  unsigned byte = fuzz_byte(in);
+  if (column < 3) return tame_key(byte % 64);
+  if (column == 3) return tame_result(byte);
+  if (byte < 128 || (column > 4 && byte < 224)) return (cell){.type = SQLITE_NULL};
+  return column == 5 ? tame_text("down") : tame_real(column == 7 ? 1 : (byte - 128) / 127.0);
+}
+
 /* The rows of a call.  Values are tame, and options the same on every row, but when a
 ** byte says otherwise. */
 static void read_rows(fuzz_bytes *in, const function *f, int arity, int most) {
@@ -491,7 +510,9 @@ static void read_rows(fuzz_bytes *in, const function *f, int arity, int most) {
   do {
     for (int j = 0; j < INPUT_WIDTH; j++) {
       cell *c = &rows[input.end][j];
-      if (j >= f->columns && j < arity && f->kind == 'a' && !loose)
+      if (f->result == RESULT_BOARD && j < BOARD_CELLS)
+        *c = wild && fuzz_byte(in) < 16 ? read_cell(in) : read_board_cell(in, j);
+      else if (j >= f->columns && j < arity && f->kind == 'a' && !loose)
         *c = options[j];
       else if (j >= arity && j < INPUT_WIDTH - 2)
         *c = (cell){.type = SQLITE_NULL};
@@ -513,7 +534,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   int way = (int)fuzz_byte(&in) % (f->kind == 'a' ? WAYS : READ + 1);
   if (f->kind == 't') way = PLAIN;
   /* Each row of a scalar or a window is a call of its own. */
-  int most = f->kind != 'a' ? 1 : way <= FILTERED ? MOST_ROWS : function_is_dear(f) ? 3 : 6;
+  bool one = f->kind != 'a' && f->result != RESULT_BOARD;
+  int most = one ? 1 : way <= FILTERED ? MOST_ROWS : function_is_dear(f) ? 3 : 6;
   read_rows(&in, f, calls[which].arity, most);
   if (way == SLIDING)
     run_sliding(which);

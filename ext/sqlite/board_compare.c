@@ -1,0 +1,189 @@
+/*
+** eval_compare([source [, options]]): one row per pair of models, the first in the
+** alphabet as A.  A pair that WHERE names is computed alone, in the order named:
+**
+**   SELECT diff, ci FROM eval_compare WHERE model_a = 'old' AND model_b = 'new';
+*/
+#include <math.h>
+
+#include "boards.h"
+
+enum {
+  CM_MODEL_A,
+  CM_MODEL_B,
+  CM_N,
+  CM_BOTH,
+  CM_ONLY_A,
+  CM_ONLY_B,
+  CM_NEITHER,
+  CM_DIFF,
+  CM_CI,
+  CM_LO,
+  CM_HI,
+  CM_PROB,
+  CM_VERDICT,
+  CM_P,
+  CM_P_ALL,
+  CM_VERDICT_ALL,
+  CM_METHOD,
+  CM_MEAN_A,
+  CM_MEAN_B,
+  CM_ERR_LO,
+  CM_ERR_HI,
+  CM_COLUMNS
+};
+
+static const char *const compare_columns[CM_COLUMNS + 1] = {
+    "model_a",        "model_b",        "n INTEGER",       "\"both\" INTEGER",
+    "only_a INTEGER", "only_b INTEGER", "neither INTEGER", "diff REAL",
+    "ci TEXT",        "lo REAL",        "hi REAL",         "prob_a_better REAL",
+    "verdict TEXT",   "p REAL",         "p_all REAL",      "verdict_all TEXT",
+    "method TEXT",    "mean_a REAL",    "mean_b REAL",     "err_lo REAL",
+    "err_hi REAL"};
+
+static const char compare_name[] = "eval_compare";
+
+/* The pair that was asked for by both its models. */
+static ev_status list_one(evalci_board_cursor *c, size_t a, size_t b) {
+  size_t models = board_models(c->board);
+  board_pair p = {0};
+  if (!evalci_room_for_rows(c, 1)) return EV_NO_MEMORY;
+  if (a >= models || b >= models) return EV_OK;
+  ev_status status = board_count_pair(c->board, a, b, &p);
+  if (status == EV_OK && p.n > 0)
+    c->rows[c->count++] = (evalci_board_row){.model = (uint32_t)a, .other = (uint32_t)b};
+  return status;
+}
+
+static ev_status list_pairs(evalci_board_cursor *c, const size_t *const *named, ev_host host) {
+  if (named[0] && named[1]) return list_one(c, *named[0], *named[1]);
+  size_t models = board_models(c->board);
+  ev_status status = board_count_pairs(c->board, host);
+  if (status != EV_OK) return status;
+  if (!evalci_room_for_rows(c, models * models / 2)) return EV_NO_MEMORY;
+  for (size_t i = 0; i < models; i++)
+    for (size_t j = i + 1; j < models; j++) {
+      const board_pair *p = board_pair_at(c->board, i, j);
+      if (p->n == 0 || (named[0] && *named[0] != p->a) || (named[1] && *named[1] != p->b)) continue;
+      c->rows[c->count++] = (evalci_board_row){.model = p->a, .other = p->b};
+    }
+  return EV_OK;
+}
+
+/* What is counted of the row's pair, once. */
+static ev_status know_pair(evalci_board_cursor *c) {
+  const evalci_board_row *row = &c->rows[c->at];
+  if (c->known) return c->status;
+  c->status = board_count_pair(c->board, row->model, row->other, &c->pair);
+  c->known = true;
+  c->has_ci = false;
+  return c->status;
+}
+
+static ev_status know_interval(evalci_board_cursor *c, ev_host host) {
+  if (c->has_ci) return c->status;
+  c->status = board_pair_interval(c->board, &c->pair, host, &c->ci);
+  c->has_ci = true;
+  return c->status;
+}
+
+/* The same pair among all, which may have its models the other way round. */
+static ev_status held_pair(evalci_board_cursor *c, ev_host host, double *p_all, int *verdict) {
+  size_t a = board_model_place(c->board, c->pair.a), b = board_model_place(c->board, c->pair.b);
+  ev_status status = board_test_pairs(c->board, host);
+  if (status != EV_OK) return status;
+  const board_pair *p = board_pair_at(c->board, a < b ? a : b, a < b ? b : a);
+  *p_all = p->p_all;
+  *verdict = a < b ? p->verdict : -p->verdict;
+  return EV_OK;
+}
+
+static const char *verdict_words(int verdict) {
+  return verdict > 0 ? "A better" : verdict < 0 ? "B better" : "not separated";
+}
+
+static void show_held(evalci_board_cursor *c, sqlite3_context *context, bool words) {
+  double p_all = NAN;
+  int verdict = 0;
+  ev_status status = held_pair(c, evalci_host_of(context), &p_all, &verdict);
+  if (!evalci_check_status(context, compare_name, status) || isnan(p_all)) return;
+  if (words)
+    evalci_result_words(context, verdict_words(verdict));
+  else
+    sqlite3_result_double(context, p_all);
+}
+
+static void show_pair_interval(evalci_board_cursor *c, sqlite3_context *context, int column) {
+  ev_status status = know_interval(c, evalci_host_of(context));
+  double diff = c->pair.mean_a - c->pair.mean_b;
+  evalci_ci_part part = column == CM_ERR_LO   ? EVALCI_CI_BELOW
+                        : column == CM_ERR_HI ? EVALCI_CI_ABOVE
+                                              : (evalci_ci_part)(EVALCI_CI + column - CM_CI);
+  if (column != CM_VERDICT)
+    evalci_result_ci(context, compare_name, status, c->ci, part, diff);
+  else if (evalci_check_status(context, compare_name, status) && !isnan(c->ci.lo))
+    evalci_result_words(context, verdict_words((c->ci.lo > 0) - (c->ci.hi < 0)));
+}
+
+/* Of the test or of the posterior. */
+static void show_chance(evalci_board_cursor *c, sqlite3_context *context, bool test) {
+  ev_host host = evalci_host_of(context);
+  ev_status status =
+      test ? board_test_pair(c->board, &c->pair, host) : board_pair_prob(c->board, &c->pair, host);
+  if (evalci_check_status(context, compare_name, status))
+    evalci_result_number(context, test ? c->pair.p : c->pair.prob);
+}
+
+static void show_compare(evalci_board_cursor *c, sqlite3_context *context, int column) {
+  const evalci_board_row *row = &c->rows[c->at];
+  const board_pair *p = &c->pair;
+  if (!evalci_check_status(context, compare_name, know_pair(c))) return;
+  switch (column) {
+  case CM_MODEL_A:
+    evalci_result_name(context, board_model_name(c->board, row->model));
+    break;
+  case CM_MODEL_B:
+    evalci_result_name(context, board_model_name(c->board, row->other));
+    break;
+  case CM_N:
+    evalci_result_count(context, p->n);
+    break;
+  case CM_BOTH:
+    if (!p->scored) evalci_result_count(context, p->both);
+    break;
+  case CM_ONLY_A:
+    if (!p->scored) evalci_result_count(context, p->only_a);
+    break;
+  case CM_ONLY_B:
+    if (!p->scored) evalci_result_count(context, p->only_b);
+    break;
+  case CM_NEITHER:
+    if (!p->scored) evalci_result_count(context, (double)p->n - p->both - p->only_a - p->only_b);
+    break;
+  case CM_DIFF:
+    evalci_result_number(context, p->mean_a - p->mean_b);
+    break;
+  case CM_MEAN_A:
+    evalci_result_number(context, p->mean_a);
+    break;
+  case CM_MEAN_B:
+    evalci_result_number(context, p->mean_b);
+    break;
+  case CM_METHOD:
+    evalci_result_words(context, board_pair_method(c->board, p));
+    break;
+  case CM_P:
+  case CM_PROB:
+    show_chance(c, context, column == CM_P);
+    break;
+  case CM_P_ALL:
+  case CM_VERDICT_ALL:
+    show_held(c, context, column == CM_VERDICT_ALL);
+    break;
+  default:
+    show_pair_interval(c, context, column);
+  }
+}
+
+const evalci_board_table evalci_compare_table = {"eval_compare", compare_columns, true, list_pairs,
+                                                 show_compare};

@@ -1,0 +1,172 @@
+/*
+** eval_leaderboard([source [, options]]): one row per model, the best first.
+**
+**   SELECT model, accuracy, ci, rank_lo, rank_hi FROM eval_leaderboard('results');
+*/
+#include <math.h>
+
+#include "boards.h"
+
+enum {
+  LB_MODEL,
+  LB_N,
+  LB_CORRECT,
+  LB_ERRORED,
+  LB_ACCURACY,
+  LB_CI,
+  LB_LO,
+  LB_HI,
+  LB_METHOD,
+  LB_TASKS,
+  LB_TASK_CI,
+  LB_TASK_LO,
+  LB_TASK_HI,
+  LB_BAR,
+  LB_QUESTIONS,
+  LB_COMMON,
+  LB_ERR_LO,
+  LB_ERR_HI,
+  LB_RANK_LO,
+  LB_RANK_HI,
+  LB_P_BEST,
+  LB_MACRO,
+  LB_MACRO_CI,
+  LB_MACRO_LO,
+  LB_MACRO_HI,
+  LB_BOUNDED_CI,
+  LB_BOUNDED_LO,
+  LB_BOUNDED_HI,
+  LB_COLUMNS
+};
+
+static const char *const leaderboard_columns[LB_COLUMNS + 1] = {
+    "model",           "n INTEGER",       "correct INTEGER", "errored INTEGER", "accuracy REAL",
+    "ci TEXT",         "lo REAL",         "hi REAL",         "method TEXT",     "tasks INTEGER",
+    "task_ci TEXT",    "task_lo REAL",    "task_hi REAL",    "bar TEXT",        "questions INTEGER",
+    "common INTEGER",  "err_lo REAL",     "err_hi REAL",     "rank_lo INTEGER", "rank_hi INTEGER",
+    "p_best REAL",     "macro REAL",      "macro_ci TEXT",   "macro_lo REAL",   "macro_hi REAL",
+    "bounded_ci TEXT", "bounded_lo REAL", "bounded_hi REAL"};
+
+static ev_status list_leaderboard(evalci_board_cursor *c, const size_t *const *models,
+                                  ev_host host) {
+  (void)models;
+  (void)host;
+  size_t count = board_models(c->board);
+  evalci_sorted_row *sorted = sqlite3_malloc64((count + 1) * sizeof *sorted);
+  bool room = sorted && evalci_room_for_rows(c, count);
+  for (size_t m = 0; room && m < count; m++)
+    sorted[m] = (evalci_sorted_row){.row = {.model = (uint32_t)m},
+                                    .accuracy = board_model_standing(c->board, m).accuracy,
+                                    .next = board_model_place(c->board, m)};
+  if (room) evalci_sort_rows(sorted, count);
+  for (size_t i = 0; room && i < count; i++) c->rows[c->count++] = sorted[i].row;
+  sqlite3_free(sorted);
+  return room ? EV_OK : EV_NO_MEMORY;
+}
+
+static void show_rank(evalci_board_cursor *c, sqlite3_context *context, size_t model, bool lo) {
+  double ranks[2];
+  ev_status status = board_test_pairs(c->board, evalci_host_of(context));
+  if (!evalci_check_status(context, "eval_leaderboard", status)) return;
+  board_ranks(c->board, model, &ranks[0], &ranks[1]);
+  evalci_result_count(context, ranks[!lo]);
+}
+
+static void show_best(evalci_board_cursor *c, sqlite3_context *context, size_t model) {
+  double p;
+  ev_status status = board_best(c->board, model, evalci_host_of(context), &p);
+  if (evalci_check_status(context, "eval_leaderboard", status)) evalci_result_number(context, p);
+}
+
+/* The interval that a column is of, and the part of it that the column has. */
+static void show_interval(evalci_board_cursor *c, sqlite3_context *context, size_t model,
+                          ev_status (*interval)(board *, size_t, ev_host, ev_interval *),
+                          evalci_ci_part part, double point) {
+  ev_interval ci = {NAN, NAN};
+  ev_status status = interval(c->board, model, evalci_host_of(context), &ci);
+  evalci_result_ci(context, "eval_leaderboard", status, ci, part, point);
+}
+
+static ev_status bounded(board *b, size_t model, ev_host host, ev_interval *ci) {
+  (void)host;
+  return board_bounded(b, model, ci);
+}
+
+static void show_leaderboard(evalci_board_cursor *c, sqlite3_context *context, int column) {
+  size_t model = c->rows[c->at].model;
+  board_standing s = board_model_standing(c->board, model);
+  evalci_ci_part part = EVALCI_CI;
+  switch (column) {
+  case LB_MODEL:
+    evalci_result_name(context, board_model_name(c->board, model));
+    break;
+  case LB_N:
+    evalci_result_count(context, s.n);
+    break;
+  case LB_CORRECT:
+    if (s.n > 0 && !s.graded) evalci_result_count(context, s.correct);
+    break;
+  case LB_ERRORED:
+    evalci_result_count(context, s.errored);
+    break;
+  case LB_ACCURACY:
+    evalci_result_number(context, s.accuracy);
+    break;
+  case LB_METHOD:
+    evalci_result_words(context, board_method(c->board, &s, true));
+    break;
+  case LB_TASKS:
+    evalci_result_count(context, s.tasks);
+    break;
+  case LB_QUESTIONS:
+    evalci_result_count(context, s.questions);
+    break;
+  case LB_COMMON:
+    evalci_result_count(context, board_common_questions(c->board));
+    break;
+  case LB_BAR:
+    show_interval(c, context, model, board_model_interval, EVALCI_CI_BAR, s.accuracy);
+    break;
+  case LB_ERR_LO:
+  case LB_ERR_HI:
+    part = column == LB_ERR_LO ? EVALCI_CI_BELOW : EVALCI_CI_ABOVE;
+    show_interval(c, context, model, board_model_interval, part, s.accuracy);
+    break;
+  case LB_RANK_LO:
+  case LB_RANK_HI:
+    if (!isnan(s.accuracy)) show_rank(c, context, model, column == LB_RANK_LO);
+    break;
+  case LB_P_BEST:
+    show_best(c, context, model);
+    break;
+  case LB_MACRO:
+    evalci_result_number(context, board_macro(c->board, model));
+    break;
+  case LB_CI:
+  case LB_LO:
+  case LB_HI:
+    part = (evalci_ci_part)(EVALCI_CI + column - LB_CI);
+    show_interval(c, context, model, board_model_interval, part, 0);
+    break;
+  case LB_TASK_CI:
+  case LB_TASK_LO:
+  case LB_TASK_HI:
+    part = (evalci_ci_part)(EVALCI_CI + column - LB_TASK_CI);
+    show_interval(c, context, model, board_other_tasks, part, 0);
+    break;
+  case LB_MACRO_CI:
+  case LB_MACRO_LO:
+  case LB_MACRO_HI:
+    part = (evalci_ci_part)(EVALCI_CI + column - LB_MACRO_CI);
+    show_interval(c, context, model, board_macro_interval, part, 0);
+    break;
+  case LB_BOUNDED_CI:
+  case LB_BOUNDED_LO:
+  case LB_BOUNDED_HI:
+    part = (evalci_ci_part)(EVALCI_CI + column - LB_BOUNDED_CI);
+    show_interval(c, context, model, bounded, part, 0);
+  }
+}
+
+const evalci_board_table evalci_leaderboard_table = {"eval_leaderboard", leaderboard_columns, false,
+                                                     list_leaderboard, show_leaderboard};

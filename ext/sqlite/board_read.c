@@ -1,0 +1,171 @@
+/*
+** Rows of a source to answers of a board.
+**
+** Models and tasks are named as GROUP BY tells them apart: a whole REAL is the INTEGER
+** that it equals, and a task that is NULL is ''.  Questions are named by their text, since
+** one import may write 7, another '7' and a third 7.0.
+*/
+#include <math.h>
+#include <string.h>
+
+#include "boards.h"
+
+enum { NAME_ROOM = 24 /* a sign and 19 digits */ };
+
+static bool whole_number(double x, sqlite3_int64 *whole) {
+  static const double end = 9223372036854775808.0; /* 2^63 */
+  if (x != floor(x) || x < -end || x >= end) return false;
+  *whole = (sqlite3_int64)x;
+  return true;
+}
+
+bool evalci_name_of_value(sqlite3_value *value, char room[8], board_name *name) {
+  sqlite3_int64 i;
+  double x;
+  *name = (board_name){BOARD_NULL, 0, ""};
+  switch (sqlite3_value_type(value)) {
+  case SQLITE_INTEGER:
+    i = sqlite3_value_int64(value);
+    *name = (board_name){BOARD_INTEGER, sizeof i, memcpy(room, &i, sizeof i)};
+    return true;
+  case SQLITE_FLOAT:
+    x = sqlite3_value_double(value);
+    if (whole_number(x, &i))
+      *name = (board_name){BOARD_INTEGER, sizeof i, memcpy(room, &i, sizeof i)};
+    else
+      *name = (board_name){BOARD_REAL, sizeof x, memcpy(room, &x, sizeof x)};
+    return true;
+  case SQLITE_TEXT:
+    name->bytes = sqlite3_value_text(value);
+    *name = (board_name){BOARD_TEXT, (uint32_t)sqlite3_value_bytes(value), name->bytes};
+    return name->bytes;
+  case SQLITE_BLOB:
+    name->bytes = sqlite3_value_blob(value);
+    *name = (board_name){BOARD_BLOB, (uint32_t)sqlite3_value_bytes(value), name->bytes};
+    if (!name->bytes && name->size) return false;
+    if (!name->bytes) name->bytes = "";
+  }
+  return true;
+}
+
+/* The text of a whole number, at the end of the room. */
+static board_name text_of_whole(sqlite3_int64 i, char room[NAME_ROOM]) {
+  uint32_t at = NAME_ROOM;
+  sqlite3_uint64 left = i < 0 ? 0 - (sqlite3_uint64)i : (sqlite3_uint64)i;
+  do room[--at] = (char)('0' + left % 10);
+  while (left /= 10);
+  if (i < 0) room[--at] = '-';
+  return (board_name){BOARD_TEXT, NAME_ROOM - at, room + at};
+}
+
+/* By its text, whatever its type is. */
+static bool name_of_question(sqlite3_value *value, char room[NAME_ROOM], board_name *name) {
+  int type = sqlite3_value_type(value);
+  sqlite3_int64 i;
+  if (type == SQLITE_INTEGER) {
+    *name = text_of_whole(sqlite3_value_int64(value), room);
+  } else if (type == SQLITE_FLOAT && whole_number(sqlite3_value_double(value), &i)) {
+    *name = text_of_whole(i, room);
+  } else {
+    bool blob = type == SQLITE_BLOB;
+    name->bytes = blob ? sqlite3_value_blob(value) : (const void *)sqlite3_value_text(value);
+    name->size = (uint32_t)sqlite3_value_bytes(value);
+    name->kind = BOARD_TEXT;
+    if (!name->bytes && blob && name->size == 0) name->bytes = "";
+    return name->bytes;
+  }
+  return true;
+}
+
+/* What a row is, while it is read. */
+typedef struct reader {
+  evalci_call *call;
+  const evalci_source *source;
+  char model[8], task[8], question[NAME_ROOM];
+  board_row row;
+} reader;
+
+static sqlite3_value *column_of(const reader *r, evalci_role role) {
+  int place = r->source->columns[role];
+  return place < 0 ? NULL : sqlite3_column_value(r->source->rows, place);
+}
+
+static bool is_null(sqlite3_value *value) {
+  return !value || sqlite3_value_type(value) == SQLITE_NULL;
+}
+
+static bool read_names(reader *r) {
+  board_row *row = &r->row;
+  sqlite3_value *task = column_of(r, EVALCI_TASK), *item = column_of(r, EVALCI_ITEM);
+  if (!evalci_name_of_value(column_of(r, EVALCI_MODEL), r->model, &row->model)) return false;
+  row->task = (board_name){BOARD_TEXT, 0, ""};
+  if (!is_null(task) && !evalci_name_of_value(task, r->task, &row->task)) return false;
+  if (is_null(item))
+    return evalci_fail(r->call,
+                       "the item of a row of model %s is NULL; leave such rows out with a view, "
+                       "or name another column in options, as in {\"item\":\"...\"}",
+                       evalci_show(column_of(r, EVALCI_MODEL)).text);
+  return name_of_question(item, r->question, &row->question);
+}
+
+/* Besides what functions take (contract 4), true and false as CSV files have them. */
+static int read_correct(sqlite3_value *value) {
+  int result = value ? evalci_read_result(value) : EVALCI_NO_RESULT;
+  if (result != EVALCI_BAD_RESULT || sqlite3_value_type(value) != SQLITE_TEXT) return result;
+  const char *text = (const char *)sqlite3_value_text(value);
+  if (text && sqlite3_stricmp(text, "true") == 0) return 1;
+  return text && sqlite3_stricmp(text, "false") == 0 ? 0 : EVALCI_BAD_RESULT;
+}
+
+static bool fail_correct(reader *r) {
+  sqlite3_value *value = column_of(r, EVALCI_CORRECT);
+  double y;
+  const char *column = sqlite3_column_name(r->source->rows, r->source->columns[EVALCI_CORRECT]);
+  bool number = evalci_read_number(value, &y);
+  return evalci_fail(
+      r->call, "%s must be 0, 1, true or false, got %s of model %s, item %s; %s {\"%s\":\"%s\"}",
+      column ? column : "correct", evalci_show(value).text,
+      evalci_show(column_of(r, EVALCI_MODEL)).text, evalci_show(column_of(r, EVALCI_ITEM)).text,
+      number ? "a column of scores is named in options, as in"
+             : "another column is named in options, as in",
+      number ? "score" : "correct", number && column ? column : "...");
+}
+
+static void read_score(reader *r) {
+  board_row *row = &r->row;
+  sqlite3_value *score = column_of(r, EVALCI_SCORE), *lo = column_of(r, EVALCI_SCORE_LO);
+  sqlite3_value *hi = column_of(r, EVALCI_SCORE_HI);
+  row->scored = !is_null(score);
+  row->score = NAN;
+  if (row->scored && !evalci_read_number(score, &row->score)) row->score = NAN;
+  row->failed = !is_null(column_of(r, EVALCI_ERROR));
+  row->ranged = !is_null(lo);
+  if (!row->ranged) return;
+  row->lo = sqlite3_value_double(lo);
+  row->hi = is_null(hi) ? 1 : sqlite3_value_double(hi);
+}
+
+static int status_code(ev_status status) {
+  return status == EV_OK ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+/* False after leaving a message, or without memory. */
+static bool read_row(reader *r) {
+  if (!read_names(r)) return false;
+  r->row.correct = read_correct(column_of(r, EVALCI_CORRECT));
+  if (r->row.correct == EVALCI_BAD_RESULT) return fail_correct(r);
+  read_score(r);
+  return true;
+}
+
+int evalci_read_source(evalci_call *call, sqlite3 *db, const evalci_source *source, board *b) {
+  reader r = {.call = call, .source = source};
+  int rc;
+  while ((rc = sqlite3_step(source->rows)) == SQLITE_ROW) {
+    if (!read_row(&r)) return call->message ? SQLITE_ERROR : SQLITE_NOMEM;
+    if ((rc = status_code(board_add(b, &r.row))) != SQLITE_OK) return rc;
+  }
+  if (rc == SQLITE_DONE) return status_code(board_settle(b));
+  if (rc != SQLITE_NOMEM && rc != SQLITE_INTERRUPT) evalci_fail(call, "%s", sqlite3_errmsg(db));
+  return rc;
+}

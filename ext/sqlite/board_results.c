@@ -1,0 +1,79 @@
+/*
+** What the tables of the board have in common: cells, and the order of rows.
+*/
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "boards.h"
+
+void evalci_result_name(sqlite3_context *context, board_name name) {
+  sqlite3_int64 i;
+  double x;
+  switch (name.kind) {
+  case BOARD_NULL:
+    break;
+  case BOARD_INTEGER:
+    memcpy(&i, name.bytes, sizeof i);
+    sqlite3_result_int64(context, i);
+    break;
+  case BOARD_REAL:
+    memcpy(&x, name.bytes, sizeof x);
+    sqlite3_result_double(context, x);
+    break;
+  case BOARD_TEXT:
+    sqlite3_result_text(context, name.bytes, (int)name.size, SQLITE_TRANSIENT);
+    break;
+  case BOARD_BLOB:
+    sqlite3_result_blob(context, name.bytes, (int)name.size, SQLITE_TRANSIENT);
+  }
+}
+
+void evalci_result_number(sqlite3_context *context, double x) {
+  if (!isnan(x)) sqlite3_result_double(context, x);
+}
+
+void evalci_result_count(sqlite3_context *context, double x) {
+  if (!isnan(x)) sqlite3_result_int64(context, (sqlite3_int64)x);
+}
+
+void evalci_result_words(sqlite3_context *context, const char *words) {
+  if (words) sqlite3_result_text(context, words, -1, SQLITE_TRANSIENT);
+}
+
+void evalci_result_ci(sqlite3_context *context, const char *name, ev_status status, ev_interval ci,
+                      evalci_ci_part part, double point) {
+  if (!evalci_check_status(context, name, status) || isnan(ci.lo)) return;
+  switch (part) {
+  case EVALCI_CI:
+    evalci_result_interval(context, name, status, ci);
+    break;
+  case EVALCI_CI_LO:
+    sqlite3_result_double(context, ci.lo);
+    break;
+  case EVALCI_CI_HI:
+    sqlite3_result_double(context, ci.hi);
+    break;
+  case EVALCI_CI_BELOW:
+    sqlite3_result_double(context, fmax(0, point - ci.lo));
+    break;
+  case EVALCI_CI_ABOVE:
+    sqlite3_result_double(context, fmax(0, ci.hi - point));
+    break;
+  case EVALCI_CI_BAR:
+    evalci_result_bar(context, ci, point);
+  }
+}
+
+static int by_place(const void *a, const void *b) {
+  const evalci_sorted_row *x = a, *y = b;
+  if (x->key != y->key) return x->key < y->key ? -1 : 1;
+  if (isnan(x->accuracy) != isnan(y->accuracy)) return isnan(x->accuracy) ? 1 : -1;
+  if (x->accuracy > y->accuracy || x->accuracy < y->accuracy)
+    return x->accuracy > y->accuracy ? -1 : 1;
+  return (x->next > y->next) - (x->next < y->next);
+}
+
+void evalci_sort_rows(evalci_sorted_row *rows, size_t count) {
+  qsort(rows, count, sizeof *rows, by_place);
+}

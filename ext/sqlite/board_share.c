@@ -1,0 +1,124 @@
+/*
+** The boards of a connection: each is read once for all cursors of a statement, and kept
+** as long as one of them is open.  Nothing is kept from one statement to the next, because
+** no counter of SQLite tells whether the rows changed.
+*/
+#include <string.h>
+
+#include "boards.h"
+
+/* A source may itself read the board, but not for ever. */
+enum { MOST_DEPTH = 4 };
+
+struct evalci_boards {
+  int references;
+  int depth; /* sources that are being read, each by the one before */
+  evalci_held *first;
+};
+
+evalci_boards *evalci_boards_new(void) {
+  evalci_boards *boards = sqlite3_malloc(sizeof *boards);
+  if (boards) *boards = (evalci_boards){.references = 1};
+  return boards;
+}
+
+evalci_boards *evalci_boards_again(evalci_boards *boards) {
+  boards->references++;
+  return boards;
+}
+
+void evalci_boards_let_go(evalci_boards *boards) {
+  if (boards && --boards->references == 0) sqlite3_free(boards);
+}
+
+void evalci_let_go(evalci_held *held) {
+  if (!held || --held->references > 0) return;
+  for (evalci_held **at = &held->among->first; *at; at = &(*at)->next)
+    if (*at == held) {
+      *at = held->next;
+      break;
+    }
+  evalci_boards_let_go(held->among);
+  board_free(held->board);
+  sqlite3_free(held->source);
+  sqlite3_free(held->options);
+  sqlite3_free(held);
+}
+
+evalci_held *evalci_hold_last(evalci_boards *boards) {
+  if (boards->first) boards->first->references++;
+  return boards->first;
+}
+
+/* Boards are held by cursors that are open, so by statements that run.  If but one does,
+** and the sources that it reads, then it is the one that asks. */
+static bool one_statement(const evalci_boards *boards, sqlite3 *db) {
+  int busy = 0;
+  for (sqlite3_stmt *s = NULL; (s = sqlite3_next_stmt(db, s));) busy += sqlite3_stmt_busy(s) != 0;
+  return busy == 1 + boards->depth;
+}
+
+static bool is_of(const evalci_held *held, const char *source, const char *options) {
+  return strcmp(held->source, source) == 0 && !held->options == !options &&
+         (!options || strcmp(held->options, options) == 0);
+}
+
+static evalci_held *find_held(const evalci_boards *boards, sqlite3 *db, const char *source,
+                              const char *options) {
+  for (evalci_held *held = boards->first; held; held = held->next)
+    if (is_of(held, source, options)) return one_statement(boards, db) ? held : NULL;
+  return NULL;
+}
+
+static int read_board(evalci_call *call, evalci_boards *boards, sqlite3 *db, const char *source,
+                      sqlite3_value *given, board **out) {
+  evalci_board_options options = {0};
+  evalci_source rows = {0};
+  int rc = SQLITE_NOMEM;
+  if (!evalci_read_board_options(call, given, &options)) {
+    if (call->message) rc = SQLITE_ERROR;
+  } else if (boards->depth >= MOST_DEPTH) {
+    evalci_fail(call, "%s reads itself, or is a view over more than %d others that read a board",
+                source, MOST_DEPTH);
+    rc = SQLITE_ERROR;
+  } else {
+    boards->depth++;
+    rc = evalci_open_source(call, db, source, &options, &rows);
+    options.settings.numbered = rows.columns[EVALCI_ATTEMPT] >= 0;
+    if (rc == SQLITE_OK && !(*out = board_new(&options.settings))) rc = SQLITE_NOMEM;
+    if (rc == SQLITE_OK) rc = evalci_read_source(call, db, &rows, *out);
+    sqlite3_finalize(rows.rows);
+    boards->depth--;
+  }
+  evalci_free_board_options(&options);
+  return rc;
+}
+
+int evalci_hold_board(evalci_call *call, evalci_boards *boards, sqlite3 *db, const char *source,
+                      sqlite3_value *given, evalci_held *own, evalci_held **out) {
+  const char *options = given ? (const char *)sqlite3_value_text(given) : NULL;
+  if (given && !options) return SQLITE_NOMEM;
+  evalci_held *held =
+      own && is_of(own, source, options) ? own : find_held(boards, db, source, options);
+  *out = held;
+  if (held) {
+    held->references++;
+    return SQLITE_OK;
+  }
+  held = sqlite3_malloc(sizeof *held);
+  if (!held) return SQLITE_NOMEM;
+  *held = (evalci_held){.references = 1, .among = evalci_boards_again(boards)};
+  held->source = sqlite3_mprintf("%s", source);
+  held->options = options ? sqlite3_mprintf("%s", options) : NULL;
+  int rc = SQLITE_NOMEM;
+  if (held->source && !held->options == !options)
+    rc = read_board(call, boards, db, source, given, &held->board);
+  if (rc != SQLITE_OK) {
+    evalci_let_go(held);
+    return rc;
+  }
+  held->next = boards->first;
+  boards->first = held;
+  *out = held;
+  return SQLITE_OK;
+}

@@ -1,0 +1,223 @@
+/*
+** Where a board reads its rows: a table or view by its name, its columns by theirs.
+**
+** 1. The text is the name of a table as it stands; else quoted names, or a schema and a
+**    table with a dot between them.  It is a name, never SQL: it is quoted.
+** 2. A column is the one that the options name; else the one that is called what it is;
+**    else the only one with a common alias.
+** 3. Columns are read as r."name": an unqualified "name" that is missing would be text.
+**
+** An authorizer may deny a column that nobody needs, and then SELECT * fails; columns are
+** then tried one by one.
+*/
+#include <string.h>
+
+#include "boards.h"
+
+enum { MOST_ALIASES = 6 };
+static const char *const aliases[EVALCI_ROLES][MOST_ALIASES] = {
+    [EVALCI_MODEL] = {"model_name", "llm", "provider"},
+    [EVALCI_TASK] = {"task_name", "benchmark", "dataset"},
+    [EVALCI_ITEM] = {"question_id", "qid", "sample_id", "item_id", "id"},
+    [EVALCI_ATTEMPT] = {"epoch", "trial", "attempt_id"},
+    [EVALCI_CORRECT] = {"is_correct", "passed", "success"},
+    [EVALCI_SCORE] = {"rating", "reward"},
+    [EVALCI_ERROR] = {"error_message"},
+    [EVALCI_SCORE_LO] = {"min_score"},
+    [EVALCI_SCORE_HI] = {"max_score"},
+};
+
+/* What is looked for, and where. */
+typedef struct search {
+  evalci_call *call;
+  sqlite3 *db;
+  const char *name;  /* of the source, as given */
+  char *from;        /* the same, quoted */
+  sqlite3_stmt *all; /* SELECT * FROM it; NULL where that is not allowed */
+  const evalci_board_options *options;
+  const char *found[EVALCI_ROLES];
+} search;
+
+/* Takes the text over; NULL is no memory. */
+static int prepare_text(sqlite3 *db, char *sql, sqlite3_stmt **out) {
+  int rc = sql ? sqlite3_prepare_v2(db, sql, -1, out, NULL) : SQLITE_NOMEM;
+  sqlite3_free(sql);
+  return rc;
+}
+
+/*
+** The table
+*/
+
+/* Tries one way to read the name; takes `from` over if that is it. */
+static int try_table(search *s, char *from) {
+  if (!from) return SQLITE_NOMEM;
+  int rc = prepare_text(s->db, sqlite3_mprintf("SELECT * FROM %s AS r", from), &s->all);
+  if (rc == SQLITE_OK || rc == SQLITE_AUTH)
+    s->from = from;
+  else
+    sqlite3_free(from);
+  return rc == SQLITE_AUTH ? SQLITE_OK : rc;
+}
+
+/* The name in quotes that a text begins with, unquoted; what follows it is in `rest`. */
+static char *unquote(const char *text, const char **rest) {
+  char *out = sqlite3_malloc64(strlen(text) + 1);
+  size_t used = 0;
+  const char *c = text + 1;
+  for (; out && *c && (*c != '"' || c[1] == '"'); c++) {
+    out[used++] = *c;
+    if (*c == '"') c++;
+  }
+  if (out) out[used] = 0;
+  *rest = *c ? c + 1 : c;
+  return out;
+}
+
+/* "table" or "schema"."table". */
+static int try_quoted(search *s) {
+  const char *rest;
+  char *first = unquote(s->name, &rest), *second = NULL;
+  int rc = SQLITE_ERROR;
+  if (first && *rest == 0) rc = try_table(s, sqlite3_mprintf("\"%w\"", first));
+  if (first && *rest == '.') {
+    second = rest[1] == '"' ? unquote(rest + 1, &rest) : sqlite3_mprintf("%s", rest + 1);
+    rc = second ? try_table(s, sqlite3_mprintf("\"%w\".\"%w\"", first, second)) : SQLITE_NOMEM;
+  }
+  if (!first) rc = SQLITE_NOMEM;
+  sqlite3_free(first);
+  sqlite3_free(second);
+  return rc;
+}
+
+static int find_table(search *s) {
+  int rc = try_table(s, sqlite3_mprintf("\"%w\"", s->name));
+  if (rc == SQLITE_ERROR && *s->name == '"') rc = try_quoted(s);
+  for (const char *dot = s->name; rc == SQLITE_ERROR && (dot = strchr(dot, '.')); dot++) {
+    char *schema = sqlite3_mprintf("%.*s", (int)(dot - s->name), s->name);
+    rc = schema ? try_table(s, sqlite3_mprintf("\"%w\".\"%w\"", schema, dot + 1)) : SQLITE_NOMEM;
+    sqlite3_free(schema);
+  }
+  if (rc == SQLITE_ERROR)
+    evalci_fail(s->call,
+                "cannot read %s: %s; pass the name of a table or view, as in %s('results')",
+                s->name, sqlite3_errmsg(s->db), s->call->name);
+  else if (rc != SQLITE_OK && rc != SQLITE_NOMEM)
+    evalci_fail(s->call, "cannot read %s: %s", s->name, sqlite3_errmsg(s->db));
+  return rc;
+}
+
+/*
+** Its columns
+*/
+
+/* Whether the table has a column that may be read. */
+static int probe_column(const search *s, const char *column, bool *there) {
+  sqlite3_stmt *one = NULL;
+  int rc =
+      prepare_text(s->db, sqlite3_mprintf("SELECT r.\"%w\" FROM %s AS r", column, s->from), &one);
+  sqlite3_finalize(one);
+  *there = rc == SQLITE_OK;
+  return rc == SQLITE_ERROR || rc == SQLITE_AUTH ? SQLITE_OK : rc;
+}
+
+static int has_column(const search *s, const char *column, bool *there) {
+  *there = false;
+  if (!s->all) return probe_column(s, column, there);
+  for (int i = 0; i < sqlite3_column_count(s->all) && !*there; i++) {
+    const char *name = sqlite3_column_name(s->all, i);
+    if (!name) return SQLITE_NOMEM;
+    *there = sqlite3_stricmp(name, column) == 0;
+  }
+  return SQLITE_OK;
+}
+
+/* Whether the options take a column for something else. */
+static bool is_taken(const search *s, const char *column) {
+  for (int i = 0; i < EVALCI_ROLES; i++)
+    if (s->options->columns[i] && sqlite3_stricmp(s->options->columns[i], column) == 0) return true;
+  return false;
+}
+
+/* A column that the options name may also be hidden, or the rowid. */
+static int find_given(search *s, evalci_role role) {
+  bool there;
+  const char *column = s->options->columns[role];
+  int rc = has_column(s, column, &there);
+  if (rc == SQLITE_OK && !there) rc = probe_column(s, column, &there);
+  if (rc != SQLITE_OK) return rc;
+  s->found[role] = column;
+  if (there) return SQLITE_OK;
+  evalci_fail(s->call, "%s has no column %s, which options name as its %s", s->name, column,
+              evalci_role_names[role]);
+  return SQLITE_ERROR;
+}
+
+static int find_column(search *s, evalci_role role) {
+  const char *own = evalci_role_names[role];
+  bool there = false;
+  int rc = is_taken(s, own) ? SQLITE_OK : has_column(s, own, &there);
+  if (there) s->found[role] = own;
+  for (int i = 0; rc == SQLITE_OK && s->found[role] != own && i < MOST_ALIASES; i++) {
+    const char *alias = aliases[role][i];
+    if (!alias) break;
+    rc = is_taken(s, alias) ? SQLITE_OK : has_column(s, alias, &there);
+    if (rc != SQLITE_OK || !there || is_taken(s, alias)) continue;
+    if (s->found[role]) {
+      evalci_fail(s->call,
+                  "both %s and %s of %s may be its %s; name one in options, as in {\"%s\":\"%s\"}",
+                  s->found[role], alias, s->name, own, own, s->found[role]);
+      return SQLITE_ERROR;
+    }
+    s->found[role] = alias;
+  }
+  return rc;
+}
+
+static int fail_missing(search *s, const char *what, const char *key) {
+  evalci_fail(s->call, "%s has no column %s; name it in options, as in {\"%s\":\"...\"}", s->name,
+              what, key);
+  return SQLITE_ERROR;
+}
+
+static int find_columns(search *s) {
+  int rc = SQLITE_OK;
+  for (int i = 0; i < EVALCI_ROLES && rc == SQLITE_OK; i++)
+    rc = s->options->columns[i] ? find_given(s, (evalci_role)i) : find_column(s, (evalci_role)i);
+  if (rc != SQLITE_OK) return rc;
+  if (!s->found[EVALCI_MODEL]) return fail_missing(s, "model", "model");
+  if (!s->found[EVALCI_ITEM]) return fail_missing(s, "item", "item");
+  if (!s->found[EVALCI_CORRECT] && !s->found[EVALCI_SCORE])
+    return fail_missing(s, "correct or score", "correct");
+  return SQLITE_OK;
+}
+
+/* Reads what was found, but for the number of the attempt, which nothing depends on. */
+static int prepare_rows(const search *s, evalci_source *out) {
+  sqlite3_str *sql = sqlite3_str_new(s->db);
+  int count = 0;
+  sqlite3_str_appendall(sql, "SELECT ");
+  for (int i = 0; i < EVALCI_ROLES; i++) {
+    out->columns[i] = s->found[i] && i != EVALCI_ATTEMPT ? count : -1;
+    if (out->columns[i] < 0) continue;
+    sqlite3_str_appendf(sql, "%sr.\"%w\"", count++ ? ", " : "", s->found[i]);
+  }
+  sqlite3_str_appendf(sql, " FROM %s AS r", s->from);
+  int rc = prepare_text(s->db, sqlite3_str_finish(sql), &out->rows);
+  if (rc != SQLITE_OK && rc != SQLITE_NOMEM)
+    evalci_fail(s->call, "cannot read %s: %s", s->name, sqlite3_errmsg(s->db));
+  return rc;
+}
+
+int evalci_open_source(evalci_call *call, sqlite3 *db, const char *source,
+                       const evalci_board_options *options, evalci_source *out) {
+  search s = {.call = call, .db = db, .name = source, .options = options};
+  *out = (evalci_source){0};
+  int rc = find_table(&s);
+  if (rc == SQLITE_OK) rc = find_columns(&s);
+  if (rc == SQLITE_OK) rc = prepare_rows(&s, out);
+  if (rc == SQLITE_OK && s.found[EVALCI_ATTEMPT]) out->columns[EVALCI_ATTEMPT] = 0;
+  sqlite3_finalize(s.all);
+  sqlite3_free(s.from);
+  return rc;
+}

@@ -1,0 +1,291 @@
+/*
+** The tables of the board as eponymous virtual tables: the source and the options are
+** hidden columns, which SQLite hands over as equality constraints.
+**
+** They are neither innocuous, because under trusted_schema=off a view could then read an
+** attached database through them, nor for direct use only, because views over them are
+** useful.
+*/
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "boards.h"
+
+/* What a module is registered with. */
+typedef struct board_module {
+  const evalci_board_table *table;
+  evalci_boards *boards;
+} board_module;
+
+typedef struct board_instance {
+  sqlite3_vtab base;
+  sqlite3 *db;
+  const evalci_board_table *table;
+  int columns;
+  evalci_boards *boards;
+} board_instance;
+
+static int count_columns(const evalci_board_table *table) {
+  int count = 0;
+  while (table->columns[count]) count++;
+  return count;
+}
+
+/*
+** The table
+*/
+static int declare_board(sqlite3 *db, const evalci_board_table *table) {
+  sqlite3_str *sql = sqlite3_str_new(db);
+  sqlite3_str_appendall(sql, "CREATE TABLE x(");
+  for (int i = 0; table->columns[i]; i++) sqlite3_str_appendf(sql, "%s, ", table->columns[i]);
+  sqlite3_str_appendall(sql, "source HIDDEN, options HIDDEN)");
+  char *text = sqlite3_str_finish(sql);
+  int rc = text ? sqlite3_declare_vtab(db, text) : SQLITE_NOMEM;
+  sqlite3_free(text);
+  return rc;
+}
+
+static int board_connect(sqlite3 *db, void *data, int argc, const char *const *argv,
+                         sqlite3_vtab **out, char **error) {
+  const board_module *module = data;
+  (void)argc;
+  (void)argv;
+  (void)error;
+  int rc = declare_board(db, module->table);
+  if (rc != SQLITE_OK) return rc;
+  board_instance *instance = sqlite3_malloc(sizeof *instance);
+  if (!instance) return SQLITE_NOMEM;
+  *instance = (board_instance){.db = db,
+                               .table = module->table,
+                               .columns = count_columns(module->table),
+                               .boards = evalci_boards_again(module->boards)};
+  *out = &instance->base;
+  return SQLITE_OK;
+}
+
+static int board_disconnect(sqlite3_vtab *base) {
+  evalci_boards_let_go(((board_instance *)base)->boards);
+  sqlite3_free(base);
+  return SQLITE_OK;
+}
+
+/* What WHERE gives, in this order; bits of idxNum. */
+enum { GIVEN_SOURCE, GIVEN_OPTIONS, GIVEN_A, GIVEN_B, GIVENS };
+
+static int given_by(const board_instance *t, sqlite3_index_info *info, int which) {
+  int column = info->aConstraint[which].iColumn;
+  if (info->aConstraint[which].op != SQLITE_INDEX_CONSTRAINT_EQ) return -1;
+  if (column >= t->columns) return GIVEN_SOURCE + column - t->columns;
+  if (!t->table->paired || column < 0 || column > 1) return -1;
+  /* Names are looked up by their bytes. */
+  return sqlite3_stricmp(sqlite3_vtab_collation(info, which), "BINARY") == 0 ? GIVEN_A + column
+                                                                             : -1;
+}
+
+/* A pair that is named costs one pair, in the order named.  Of a plan in which it cannot
+** be, the cost says that it is the worst. */
+static int board_best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
+  const board_instance *t = (const board_instance *)base;
+  int constraint[GIVENS] = {0}; /* 1 + which one gives it */
+  bool withheld[GIVENS] = {false};
+  for (int i = 0; i < info->nConstraint; i++) {
+    int given = given_by(t, info, i);
+    if (given < 0) continue;
+    if (info->aConstraint[i].usable)
+      constraint[given] = i + 1;
+    else
+      withheld[given] = true;
+  }
+  for (int i = GIVEN_SOURCE; i <= GIVEN_OPTIONS; i++)
+    if (withheld[i] && !constraint[i]) return SQLITE_CONSTRAINT;
+  bool a = constraint[GIVEN_A], b = constraint[GIVEN_B];
+  for (int i = 0, argument = 0; i < GIVENS; i++) {
+    if (!constraint[i]) continue;
+    info->idxNum |= 1 << i;
+    info->aConstraintUsage[constraint[i] - 1].argvIndex = ++argument;
+    info->aConstraintUsage[constraint[i] - 1].omit = i <= GIVEN_OPTIONS;
+  }
+  bool lacks = (withheld[GIVEN_A] && !a) || (withheld[GIVEN_B] && !b);
+  info->estimatedCost = a && b ? 1e3 : lacks ? 1e12 : 1e6;
+  info->estimatedRows = a && b ? 1 : t->table->paired ? 1000 : 50;
+  return SQLITE_OK;
+}
+
+/*
+** The cursor
+*/
+
+/* An older SQLite opens the cursor of a correlated subquery anew for each of its rows, and
+** closes the one before only then: the board is taken over. */
+static int board_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
+  evalci_board_cursor *c = sqlite3_malloc(sizeof *c);
+  if (!c) return SQLITE_NOMEM;
+  memset(c, 0, sizeof *c);
+  c->held = evalci_hold_last(((board_instance *)base)->boards);
+  *out = &c->base;
+  return SQLITE_OK;
+}
+
+static int board_close(sqlite3_vtab_cursor *base) {
+  evalci_board_cursor *c = (evalci_board_cursor *)base;
+  evalci_let_go(c->held);
+  sqlite3_free(c->rows);
+  sqlite3_free(c);
+  return SQLITE_OK;
+}
+
+bool evalci_room_for_rows(evalci_board_cursor *c, size_t rows) {
+  sqlite3_free(c->rows);
+  c->count = 0;
+  c->rows = sqlite3_malloc64((rows + 1) * sizeof *c->rows);
+  return c->rows;
+}
+
+/* The source's name; false after leaving a message. */
+static bool read_source_name(evalci_call *call, sqlite3_value *value, const char **name) {
+  *name = "results";
+  if (!value || sqlite3_value_type(value) == SQLITE_NULL) return true;
+  *name = (const char *)sqlite3_value_text(value);
+  if (!*name) return false;
+  if (sqlite3_value_type(value) == SQLITE_TEXT &&
+      strlen(*name) == (size_t)sqlite3_value_bytes(value) && **name)
+    return true;
+  return evalci_fail(call,
+                     "source must be the name of a table or view, got %s; as in %s('results')",
+                     evalci_show(value).text, call->name);
+}
+
+static int code_of(ev_status status) {
+  return status == EV_OK            ? SQLITE_OK
+         : status == EV_INTERRUPTED ? SQLITE_INTERRUPT
+         : status == EV_NO_MEMORY   ? SQLITE_NOMEM
+                                    : SQLITE_ERROR;
+}
+
+/* The models that WHERE names; board_models() stands for one that is not there. */
+static int list_rows(const board_instance *t, evalci_board_cursor *c, sqlite3_value **models) {
+  size_t numbers[2], *named[2] = {NULL, NULL};
+  for (int i = 0; i < 2; i++) {
+    char room[8];
+    board_name name;
+    if (!models[i]) continue;
+    if (!evalci_name_of_value(models[i], room, &name)) return SQLITE_NOMEM;
+    numbers[i] = board_model_named(c->board, name);
+    named[i] = &numbers[i];
+  }
+  ev_host host = evalci_host_of_db(t->db);
+  ev_status status = board_prepare(c->board);
+  if (status == EV_OK) status = t->table->list(c, (const size_t *const *)named, host);
+  return code_of(status);
+}
+
+static int board_filter(sqlite3_vtab_cursor *base, int given, const char *unused, int argc,
+                        sqlite3_value **argv) {
+  (void)unused;
+  (void)argc;
+  board_instance *t = (board_instance *)base->pVtab;
+  evalci_board_cursor *c = (evalci_board_cursor *)base;
+  evalci_call call = {t->table->name, NULL};
+  sqlite3_value *values[GIVENS] = {NULL};
+  const char *source;
+  evalci_held *held = NULL;
+  for (int i = 0; i < GIVENS; i++)
+    if (given & 1 << i) values[i] = *argv++;
+  if (values[GIVEN_OPTIONS] && sqlite3_value_type(values[GIVEN_OPTIONS]) == SQLITE_NULL)
+    values[GIVEN_OPTIONS] = NULL;
+  c->at = c->count = 0;
+  c->known = false;
+  int rc = SQLITE_ERROR;
+  if (read_source_name(&call, values[GIVEN_SOURCE], &source))
+    rc = evalci_hold_board(&call, t->boards, t->db, source, values[GIVEN_OPTIONS],
+                           c->board ? c->held : NULL, &held);
+  if (rc == SQLITE_OK) {
+    evalci_let_go(c->held);
+    c->held = held;
+    c->board = held->board;
+    rc = list_rows(t, c, values + GIVEN_A);
+  }
+  if (rc == SQLITE_OK) return SQLITE_OK;
+  sqlite3_free(base->pVtab->zErrMsg);
+  base->pVtab->zErrMsg = call.message;
+  return rc == SQLITE_ERROR && !call.message ? SQLITE_NOMEM : rc;
+}
+
+static int board_next(sqlite3_vtab_cursor *base) {
+  evalci_board_cursor *c = (evalci_board_cursor *)base;
+  c->at++;
+  c->known = false;
+  return SQLITE_OK;
+}
+
+static int board_at_end(sqlite3_vtab_cursor *base) {
+  const evalci_board_cursor *c = (const evalci_board_cursor *)base;
+  return c->at >= c->count;
+}
+
+static int board_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int which) {
+  const board_instance *t = (const board_instance *)base->pVtab;
+  evalci_board_cursor *c = (evalci_board_cursor *)base;
+  if (which < t->columns)
+    t->table->show(c, context, which);
+  else
+    evalci_result_words(context, which == t->columns ? c->held->source : c->held->options);
+  return SQLITE_OK;
+}
+
+/* An OR joins its sides by rowids, so they differ wherever anything that the row is of
+** does: a hash. */
+static int board_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
+  const evalci_board_cursor *c = (const evalci_board_cursor *)base;
+  const evalci_board_row *row = &c->rows[c->at];
+  const uint32_t parts[] = {row->model, row->other, row->task, row->attempts};
+  sqlite3_uint64 h = 0xcbf29ce484222325u;
+  for (const char *s = c->held->source; *s; s++) h = (h ^ (unsigned char)*s) * 0x100000001b3u;
+  h = (h ^ 0x100) * 0x100000001b3u;
+  for (const char *s = c->held->options; s && *s; s++) h = (h ^ (unsigned char)*s) * 0x100000001b3u;
+  for (int i = 0; i < 4; i++) {
+    h = (h ^ parts[i]) * 0xff51afd7ed558ccdu;
+    h ^= h >> 32;
+  }
+  *rowid = (sqlite3_int64)(h >> 1);
+  return SQLITE_OK;
+}
+
+static const sqlite3_module board_methods = {
+    .xConnect = board_connect,
+    .xBestIndex = board_best_index,
+    .xDisconnect = board_disconnect,
+    .xOpen = board_open,
+    .xClose = board_close,
+    .xFilter = board_filter,
+    .xNext = board_next,
+    .xEof = board_at_end,
+    .xColumn = board_column,
+    .xRowid = board_rowid,
+};
+
+static void free_module(void *data) {
+  board_module *module = data;
+  evalci_boards_let_go(module->boards);
+  sqlite3_free(module);
+}
+
+static int register_board(sqlite3 *db, const evalci_board_table *table, evalci_boards *boards) {
+  board_module *module = sqlite3_malloc(sizeof *module);
+  if (!module) return SQLITE_NOMEM;
+  *module = (board_module){table, evalci_boards_again(boards)};
+  return sqlite3_create_module_v2(db, table->name, &board_methods, module, free_module);
+}
+
+int evalci_register_boards(sqlite3 *db) {
+  static const evalci_board_table *const tables[] = {&evalci_leaderboard_table,
+                                                     &evalci_compare_table, &evalci_tasks_table,
+                                                     &evalci_common_table, &evalci_passes_table};
+  evalci_boards *boards = evalci_boards_new();
+  int rc = boards ? SQLITE_OK : SQLITE_NOMEM;
+  for (size_t i = 0; i < sizeof tables / sizeof *tables && rc == SQLITE_OK; i++)
+    rc = register_board(db, tables[i], boards);
+  evalci_boards_let_go(boards);
+  return rc;
+}

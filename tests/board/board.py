@@ -1,0 +1,390 @@
+#!/usr/bin/python3
+"""The board: eval_leaderboard, eval_compare, eval_tasks, eval_common and eval_passes.
+
+    board.py EXTENSION
+
+Every cell is held to the views of oracle.sql, which compute the same in SQL, over the shapes of tests/views/views.py.
+Then what views cannot do: options, names of tables and columns, errors, recursion, pairs asked for by WHERE.
+"""
+import contextlib
+import pathlib
+import random
+import sqlite3
+import sys
+import threading
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/views")]
+import views  # noqa: E402
+from checks import check, finish  # noqa: E402
+
+ORACLE = (ROOT / "tests/board/oracle.sql").read_text()
+SCHEMA = (ROOT / "sql/schema.sql").read_text()
+TABLES = {"leaderboard": "eval_leaderboard", "compare": "eval_compare", "by_task": "eval_tasks", "common": "eval_common",
+          "passes": "eval_passes"}
+# The view adds doubles in the order of rows.
+ROUNDED = {"pass_at_k", "pass_hat_k"}
+
+
+def filled(rows):
+    db = views.opened()
+    db.executescript(SCHEMA + ORACLE)
+    db.executemany(f"INSERT INTO results({', '.join(views.COLUMNS)}) VALUES ({', '.join('?' * len(views.COLUMNS))})", rows)
+    db.commit()
+    return db
+
+
+def table(db, sql, *arguments):
+    return [dict(row) for row in db.execute(sql, arguments)]
+
+
+def one(db, sql, *arguments):
+    return db.execute(sql, arguments).fetchone()[0]
+
+
+def fails(db, sql, *words):
+    """The statement is an error that says all of this, and the connection works on."""
+    try:
+        got = str(table(db, sql))
+    except sqlite3.Error as error:
+        got = str(error)
+        check(f"{sql}: {got!r} has {words}", all(w in got for w in words))
+    else:
+        check(f"{sql} fails, with {words}, not {got[:200]}", False)
+    check(f"after {sql}", one(db, "SELECT 1") == 1)
+
+
+def same_cell(column, a, b):
+    if a is None or b is None or isinstance(a, (str, bytes)) or isinstance(b, (str, bytes)):
+        return a == b
+    return abs(a - b) <= (1e-14 if column in ROUNDED else 0)
+
+
+def equal(name, db):
+    for view, function in TABLES.items():
+        wanted, got = (table(db, f"SELECT * FROM {t}") for t in (view, function))
+        check(f"{name}: {function} has as many rows as {view}", len(wanted) == len(got))
+        for w, g in zip(wanted, got):
+            for column in w:
+                check(f"{name}: {function}.{column} is {g.get(column)!r}, not {w[column]!r}", same_cell(column, w[column], g[column]))
+
+
+def hold(name, rows):
+    db = filled(rows)
+    equal(name, db)
+    return db
+
+
+def shapes():
+    views.hold = hold
+    views.shapes()
+    equal("many tasks", filled(views.answers(20, 3, 12, 7, attempts=(1, 2), graded=(3, 7), missing=0.1)))
+    equal("hundreds of questions", filled(views.answers(21, 6, 3, 200, missing=0.2)))
+
+
+def any_names():
+    """Names of every type, and none; 7, '7' and 7.0 are one question."""
+    db = views.opened()
+    db.executescript("CREATE TABLE results(model, task, item, attempt, correct); INSERT INTO results VALUES (1, NULL, 1, 1, 1), (2, NULL, 1, 1, 0),"
+                     "(NULL, '', 1, 1, '1'), (NULL, '', 1, 2, 0), (x'0102', '', 1, 1, 1), ('a' || char(0), '', 1, 1, 1),"
+                     "('a' || char(0) || 'z', '', 1, 1, 0), (2.5, '', '1', 1, 1), (-3, '', 1.0, 1, 0), ('1', '', x'31', 1, 1);" + ORACLE)
+    equal("names of any kind", db)
+    check("no pair without a name", len(table(db, "SELECT * FROM eval_compare")) == 28)
+    check("a model without a name can be asked for", len(table(db, "SELECT * FROM eval_leaderboard WHERE model IS NULL")) == 1)
+
+
+def order_of_rows():
+    rows = [(*r[:5], r[5] and r[5] * 0.7, *r[6:]) for r in views.answers(12, 4, 5, 30, attempts=3, graded=(0, 1, 2, 3))]
+    found = []
+    for seed in range(3):
+        random.Random(seed).shuffle(rows)
+        db = views.opened()
+        db.execute(f"CREATE TABLE results({', '.join(views.COLUMNS)})")
+        db.executemany(f"INSERT INTO results VALUES ({', '.join('?' * len(views.COLUMNS))})", rows)
+        found.append([repr(table(db, f"SELECT * FROM {t}({o})")) for t in TABLES.values() for o in ("", "NULL, '{\"by\":\"task\"}'")])
+    check("the order of rows changes no digit", found[0] == found[1] == found[2])
+
+
+# Options
+
+
+def levels():
+    db = filled(views.answers(1, 4, 6, 50))
+    for row in table(db, "SELECT * FROM eval_leaderboard('results', '{\"level\":0.8}')"):
+        check("level", row["ci"] == one(db, "SELECT bayes_ci_counts(?, ?, 0.8)", row["correct"], row["n"]))
+    check("p_best does not depend on the level", table(db, "SELECT p_best FROM eval_leaderboard") ==
+          table(db, "SELECT p_best FROM eval_leaderboard('results', '{\"level\":0.8}')"))
+    graded = filled(views.answers(4, 4, 5, 10, graded=(0, 1, 2, 3, 4)))
+    check("nor where graded", table(graded, "SELECT p_best FROM eval_leaderboard") ==
+          table(graded, "SELECT p_best FROM eval_leaderboard('results', '{\"level\":0.8}')"))
+    loose, strict = (table(db, f"SELECT p_all, verdict_all FROM eval_compare('results', '{{\"level\":{level}}}')") for level in (0.01, 0.999999))
+    check("verdicts are at the level", all((r["verdict_all"] == "not separated") == (r["p_all"] > 0.99) for r in loose))
+    check("and at a strict one", all((r["verdict_all"] == "not separated") == (r["p_all"] > 1e-6) for r in strict))
+    for options, words in (("{\"level\":95}", ["level", "95"]), ("{\"level\":\"0.9\"}", ["level"]), ("{\"lever\":0.9}", ["no key", "lever"]),
+                           ("{\"level\":0.9,\"level\":0.8}", ["twice"]), ("{\"by\":\"answer\"}", ["by", "question", "task"]),
+                           ("{\"errors\":\"right\"}", ["errors", "skip", "wrong"]), ("{\"lo\":1}", ["below hi"]), ("{\"pairs\":\"all\"}", ["holm"]),
+                           ("{\"model\":7}", ["model", "column"]), ("{\"model\":\"\"}", ["model", "column"]), ("[]", ["object"]), ("level", ["object"]),
+                           ("{\"item\":\"x\\u0000y\"}", ["item", "column"])):
+        for function in TABLES.values():
+            fails(db, f"SELECT * FROM {function}('results', '{options}')", function, *words)
+    check("null is as not given", table(db, "SELECT * FROM eval_leaderboard('results', '{\"level\":null,\"task\":null}')") ==
+          table(db, "SELECT * FROM eval_leaderboard(NULL, NULL)"))
+
+
+def by_task():
+    """Each task counts alike: what macro says becomes the headline."""
+    rows = [(m, t, q, 1, int(q % (3 + i) > 0 if t == "t" else q % 2 == i), None, None, None, None)
+            for i, m in enumerate("ab") for t, n in (("t", 60), ("u", 5)) for q in range(n)]
+    db = filled(rows)
+    plain = {r["model"]: r for r in table(db, "SELECT * FROM eval_leaderboard")}
+    tasks = table(db, "SELECT * FROM eval_leaderboard('results', '{\"by\":\"task\"}')")
+    for row in tasks:
+        was = plain[row["model"]]
+        check("the headline is macro", (row["accuracy"], row["ci"], row["lo"], row["hi"]) == (was["macro"], was["macro_ci"], was["macro_lo"], was["macro_hi"]))
+        check("and it says so", row["method"] == "mean of tasks" and row["n"] == was["n"])
+    check("and the order", [r["model"] for r in tasks] == sorted(plain, key=lambda m: (-plain[m]["macro"], m)))
+    pair, = table(db, "SELECT * FROM eval_compare('results', '{\"by\":\"task\"}')")
+    check("the difference is macro's", abs(pair["diff"] - (plain["a"]["macro"] - plain["b"]["macro"])) < 1e-12)
+    weights = [(1 / 60, 60), (1 / 5, 5)]
+    wanted = one(db, "SELECT weighted_mean_ci(a.correct - b.correct, CASE a.task WHEN 't' THEN 1/60.0 ELSE 1/5.0 END, 0.95, -1, 1)"
+                     " FROM results AS a JOIN results AS b USING (task, item) WHERE a.model = 'a' AND b.model = 'b'")
+    check(f"and its interval {weights}", pair["ci"] == wanted and pair["method"] == "paired means of tasks")
+    alone = [r for r in rows if r[1] == "t"]
+    check("one task is as it was", [r["ci"] for r in table(filled(alone), "SELECT ci FROM eval_leaderboard('results', '{\"by\":\"task\"}')")] ==
+          [r["ci"] for r in table(filled(alone), "SELECT ci FROM eval_leaderboard")])
+    common = table(db, "SELECT model, accuracy, ci FROM eval_common('results', '{\"by\":\"task\"}')")
+    check("on common questions too", common == [{k: r[k] for k in ("model", "accuracy", "ci")} for r in tasks])
+    graded = filled(views.answers(6, 3, 2, 8, attempts=3, graded=(1,)))
+    for row in table(graded, "SELECT * FROM eval_leaderboard('results', '{\"by\":\"task\"}')"):
+        check("graded and asked again", (row["accuracy"], row["ci"]) == (row["macro"], row["macro_ci"]))
+
+
+def errored():
+    """An answer that is not known is left out, or wrong."""
+    rows = views.answers(5, 3, 3, 12, graded=(1,), error=0.3)
+    counted = [(*r[:4], 0, None, None, None, None) if r[4] is None and r[5] is None else r for r in rows]
+    got, wanted = table(filled(rows), "SELECT * FROM eval_leaderboard('results', '{\"errors\":\"wrong\"}')"), table(filled(counted), "SELECT * FROM eval_leaderboard")
+    skipped = {r["model"]: r["errored"] for r in table(filled(rows), "SELECT * FROM eval_leaderboard('results', '{\"errors\":\"skip\"}')")}
+    for g, w in zip(got, wanted):
+        check("errored answers are wrong ones", {**g, "errored": 0} == w)
+        check("and still counted as errored", g["errored"] == skipped[g["model"]] > 0)
+    for function in ("eval_compare", "eval_common"):
+        check(f"{function}, too", table(filled(rows), f"SELECT * FROM {function}('results', '{{\"errors\":\"wrong\"}}')") == table(filled(counted), f"SELECT * FROM {function}"))
+
+
+def ranges():
+    """lo and hi are of tasks that do not say, and make those with scores graded ones."""
+    rows = views.answers(7, 3, 2, 10, graded=(0, 1), ranges={0: (1, 10), 1: (1, 10)})
+    bare = [(*r[:7], None, None) for r in rows]
+    for function in TABLES.values():
+        check(f"{function}: a range by options", table(filled(bare), f"SELECT * FROM {function}('results', '{{\"lo\":1,\"hi\":10}}')") ==
+              table(filled(rows), f"SELECT * FROM {function}"))
+    beside = filled([(m, "t", i, 1, i % 2, 3.0, None, None, None) for m in "ab" for i in range(8)])
+    check("a verdict with a score beside it", {r["method"] for r in table(beside, "SELECT method FROM eval_leaderboard")} == {"bayes"})
+    check("is graded by a range", [r["mean"] for r in table(beside, "SELECT mean FROM eval_tasks('results', '{\"lo\":1,\"hi\":5}')")] == [3.0, 3.0])
+
+
+# Columns
+
+
+def columns():
+    db = views.opened()
+    db.executescript("""
+        CREATE TABLE plain(model, item, correct); INSERT INTO plain VALUES ('a', 1, 1), ('a', 2, 0), ('b', 1, 0), ('b', 2, 0);
+        CREATE TABLE aliased(LLM, Question_ID, Passed); INSERT INTO aliased SELECT * FROM plain;
+        CREATE TABLE both_items(model, qid, sample_id, correct); INSERT INTO both_items SELECT model, item, item, correct FROM plain;
+        CREATE TABLE own_and_alias(model, item, id, correct); INSERT INTO own_and_alias SELECT model, item, rowid, correct FROM plain;
+        CREATE TABLE none(a, b); CREATE TABLE no_item(model, correct); CREATE TABLE no_answer(model, item);
+        CREATE TABLE scores(model, item, correct); INSERT INTO scores VALUES ('a', 1, 0.5), ('a', 2, 0.25), ('b', 1, 1), ('b', 2, 0);
+        CREATE TABLE words(model, item, correct); INSERT INTO words VALUES ('a', 1, 'True'), ('a', 2, 'false'), ('b', 1, 'FALSE'), ('b', 2, '0');
+        CREATE TABLE graded(model, item, score); INSERT INTO graded VALUES ('a', 1, '0.5'), ('a', 2, 1), ('b', 1, 'much'), ('b', 2, 1);
+        CREATE TABLE "odd names"("the "" model", "x;--", "y'"); INSERT INTO "odd names" SELECT * FROM plain;
+        CREATE TABLE empty(model, item, correct); CREATE TABLE alone(model, item, correct); INSERT INTO alone VALUES ('a', 1, 1);
+        CREATE TABLE gaps(model, item, correct); INSERT INTO gaps VALUES ('a', NULL, 1);
+        CREATE TABLE twice(model, item, correct); INSERT INTO twice SELECT * FROM plain; INSERT INTO twice VALUES ('a', 1, 0);
+    """)
+    wanted = table(db, "SELECT * FROM eval_compare('plain')")
+    check("a model, an item and correct are enough", len(wanted) == 1 and wanted[0]["n"] == 2)
+    for source, options in (("aliased", "{}"), ("own_and_alias", "{}"), ("both_items", '{"item":"qid"}'), ("plain", '{"item":"rowid"}'),
+                            ("odd names", '{"model":"the \\" model","item":"x;--","correct":"y\'"}'), ("words", "{}")):
+        got = table(db, "SELECT * FROM eval_compare(?, ?)", source, options)
+        check(f"{source} {options}", got == ([] if "rowid" in options else wanted))
+    for sql, words in (("eval_tasks('both_items')", ["eval_tasks", "qid", "sample_id", '{"item":"qid"}']), ("eval_compare('none')", ["no column model"]),
+                       ("eval_common('no_item')", ["no column item", '{"item":"..."}']), ("eval_leaderboard('no_answer')", ["correct or score"]),
+                       ("eval_leaderboard('plain', '{\"item\":\"question\"}')", ["no column question", "item"]),
+                       ("eval_leaderboard('scores')", ["got 0.5 of model 'a', item 1", '{"score":"correct"}']),
+                       ("eval_leaderboard('gaps')", ["item", "NULL", "'a'"]), ("eval_leaderboard('nowhere')", ["no such table: nowhere"]),
+                       ("eval_leaderboard('')", ["name of a table"]), ("eval_leaderboard(7)", ["name of a table"]), ("eval_leaderboard(x'61')", ["name of a table"])):
+        fails(db, f"SELECT * FROM {sql}", *words)
+    db.execute("UPDATE plain SET correct = 'yes' WHERE model = 'b' AND item = 2")
+    fails(db, "SELECT * FROM eval_leaderboard('plain')", "'yes'", "model 'b', item 2", '{"correct":"..."}')
+    check("scores are read where they are named", [r["accuracy"] for r in table(db, "SELECT accuracy FROM eval_leaderboard('scores', '{\"score\":\"correct\"}')")] == [0.5, 0.375])
+    check("text of a number is one, other text is no score", [(r["accuracy"], r["method"]) for r in table(db, "SELECT * FROM eval_leaderboard('graded')")] ==
+          [(0.75, "mean"), (None, "score out of range")])
+    for function in TABLES.values():
+        check(f"{function} of nothing", table(db, f"SELECT * FROM {function}('empty')") == [])
+        check(f"{function} of one model", len(table(db, f"SELECT * FROM {function}('alone')")) == (function in ("eval_leaderboard", "eval_tasks", "eval_common")))
+    again = table(db, "SELECT model, method, n FROM eval_leaderboard('twice') ORDER BY model")
+    check(f"a row that repeats a question is an attempt, which the method says: {again}",
+          [(r["method"], r["n"]) for r in again] == [("clustered by item, repeated rows as attempts", 3), ("bayes", 2)])
+    check("nothing is made in the database", one(db, "SELECT count(*) FROM sqlite_master WHERE type = 'view'") == 0)
+
+
+def sources():
+    """A name is a name: quoted, with its schema, of a view; never SQL."""
+    db = views.opened()
+    db.executescript("""ATTACH ':memory:' AS other; CREATE TABLE other."a.b"(model, item, correct);
+        CREATE TABLE "main.t"(model, item, correct); CREATE TABLE t(model, item, correct); CREATE TABLE "a;b'c""d"(model, item, correct);
+        INSERT INTO "main.t" VALUES ('dotted', 1, 1); INSERT INTO t VALUES ('plain', 1, 1); INSERT INTO other."a.b" VALUES ('other', 1, 1);
+        INSERT INTO "a;b'c""d" VALUES ('hostile', 1, 1); CREATE VIEW v AS SELECT 'view' AS model, 1 AS item, 1 AS correct;
+        CREATE TEMP TABLE t(model, item, correct); INSERT INTO temp.t VALUES ('temporary', 1, 1);""")
+    for source, model in (("main.t", "dotted"), ("t", "temporary"), ("temp.t", "temporary"), ("other.a.b", "other"), ('"other"."a.b"', "other"), ('"other".a.b', "other"),
+                          ('"main"."t"', "plain"), ("a;b'c\"d", "hostile"), ('"a;b\'c""d"', "hostile"), ("v", "view"), ("V", "view"), ("main.v", "view")):
+        got = [r["model"] for r in table(db, "SELECT model FROM eval_leaderboard(?)", source)]
+        check(f"{source} is {model}'s, not {got}", got == [model])
+    for source in ("t; DROP TABLE t", "(SELECT * FROM t)", "t AS r JOIN v", 'main."t', '"', '""', ".", "main.", "main.t.u", "t\n", "t--"):
+        fails(db, f"SELECT * FROM eval_leaderboard('{source}')", "eval_leaderboard: cannot read")
+    check("and the table is there", one(db, "SELECT count(*) FROM main.t") == 1)
+    db.executescript("CREATE VIEW broken AS SELECT model, item, gone FROM main.t; CREATE VIEW over AS SELECT * FROM eval_leaderboard('main.v')")
+    fails(db, "SELECT * FROM eval_leaderboard('broken')", "gone")
+    check("a view over the board", [r["model"] for r in table(db, "SELECT * FROM over")] == ["view"])
+    db.execute("PRAGMA trusted_schema = off")
+    fails(db, "SELECT * FROM over", "unsafe use of virtual table")
+    check("trusted or not, by itself", len(table(db, "SELECT * FROM eval_leaderboard('main.t')")) == 1)
+
+
+def recursion():
+    db = views.opened()
+    db.executescript("""CREATE TABLE results(model, item, correct); INSERT INTO results VALUES ('a', 1, 1), ('b', 1, 0);
+        CREATE VIEW itself AS SELECT model, n AS item, 1 AS correct FROM eval_leaderboard('itself');
+        CREATE VIEW one AS SELECT model, n AS item, 1 AS correct FROM eval_tasks('two');
+        CREATE VIEW two AS SELECT model_a AS model, n AS item, 1 AS correct FROM eval_compare('one');
+        CREATE VIEW deep AS SELECT model, n AS item, 1 AS correct FROM eval_leaderboard;
+        CREATE VIEW deeper AS SELECT model, n AS item, 0 AS correct FROM eval_leaderboard('deep')""")
+    for view in ("itself", "one", "two"):
+        for function in TABLES.values():
+            fails(db, f"SELECT * FROM {function}('{view}')", "reads itself")
+    check("a view over a board over a view is read", [r["accuracy"] for r in table(db, "SELECT * FROM eval_leaderboard('deeper')")] == [0, 0])
+    check("and the board is as it was", len(table(db, "SELECT * FROM eval_leaderboard")) == 2)
+
+
+# Pairs, joins, statements
+
+
+def pushdown():
+    db = filled(views.answers(22, 5, 3, 40, attempts=(1, 2), graded=(1,), missing=0.1))
+    rows = {(r["model_a"], r["model_b"]): r for r in table(db, "SELECT * FROM eval_compare")}
+    plain = filled(views.answers(23, 5, 3, 40))
+    for base in (db, plain):
+        rows = {(r["model_a"], r["model_b"]): r for r in table(base, "SELECT * FROM eval_compare")}
+        for (a, b), row in rows.items():
+            sql = "SELECT * FROM eval_compare WHERE model_a = ? AND model_b = ?"
+            check("a pair by its models", table(base, sql, a, b) == [row])
+            (other,) = table(base, sql, b, a)
+            turned = {**row, "model_a": b, "model_b": a, "only_a": row["only_b"], "only_b": row["only_a"], "diff": -row["diff"] or 0.0,
+                      "lo": -row["hi"], "hi": -row["lo"], "prob_a_better": 1 - row["prob_a_better"], "mean_a": row["mean_b"], "mean_b": row["mean_a"],
+                      "err_lo": row["err_hi"], "err_hi": row["err_lo"]}
+            for key in ("verdict", "verdict_all"):
+                turned[key] = {"A better": "B better", "B better": "A better"}.get(row[key], row[key])
+            for column in set(turned) - {"ci"}:
+                near = turned[column] == other[column] or abs(turned[column] - other[column]) < 1e-12
+                check(f"and the other way round: {column} {turned[column]} {other[column]}", near)
+        first = min(rows)[0]
+        check("one model", table(base, "SELECT * FROM eval_compare WHERE model_a = ?", first) == [r for (a, _), r in rows.items() if a == first])
+        last = max(b for _, b in rows)
+        check("the second one", table(base, "SELECT * FROM eval_compare WHERE model_b = ?", last) == [r for (_, b), r in rows.items() if b == last])
+        check("nobody", table(base, "SELECT * FROM eval_compare WHERE model_a = 'nobody' AND model_b = ?", first) == [])
+        check("itself", table(base, "SELECT * FROM eval_compare WHERE model_a = ?1 AND model_b = ?1", first) == [])
+        check("NULL", table(base, "SELECT * FROM eval_compare WHERE model_a = NULL AND model_b = ?1", first) == [])
+        check("another collation", len(table(base, "SELECT * FROM eval_compare WHERE model_a = 'MODEL 0' COLLATE NOCASE AND model_b = 'Model 1' COLLATE NOCASE")) == 1)
+        check("some models", len(table(base, "SELECT * FROM eval_compare WHERE model_a IN ('model 0', 'model 1') AND model_b IN ('model 1', 'model 2')")) == 3)
+
+
+def joins():
+    db = filled(views.answers(24, 6, 2, 30))
+    pairs = table(db, "SELECT * FROM eval_compare")
+    joined = table(db, "SELECT l.model, c.model_b, c.ci FROM eval_leaderboard AS l JOIN eval_compare AS c ON c.model_a = l.model ORDER BY 1, 2")
+    check("a join", [(r["model"], r["model_b"], r["ci"]) for r in joined] == [(p["model_a"], p["model_b"], p["ci"]) for p in pairs])
+    both = table(db, "SELECT a.diff, b.diff AS other FROM eval_compare('results') AS a JOIN eval_compare('results', '{\"errors\":\"wrong\"}') AS b USING (model_a, model_b)")
+    check("a join of two boards", len(both) == 15)
+    found = table(db, "SELECT model, (SELECT count(*) FROM eval_compare WHERE model_a = l.model OR model_b = l.model) AS n FROM eval_leaderboard AS l")
+    check("a correlated subquery", [r["n"] for r in found] == [5] * 6)
+    ordered = table(db, "SELECT x.model AS a, y.model AS b, diff FROM eval_leaderboard AS x, eval_leaderboard AS y, eval_compare ON model_a = x.model AND model_b = y.model")
+    check("every order of every pair", len(ordered) == 30)
+    other = table(db, "SELECT source, options, count(*) AS n FROM eval_leaderboard WHERE source = 'results' OR (source = 'results' AND options = '{}') GROUP BY 1, 2")
+    check(f"OR: {other}", sum(r["n"] for r in other) == 12 or other == [{"source": "results", "options": None, "n": 6}])
+    check("hidden columns", one(db, "SELECT source FROM eval_leaderboard('main.results', '{}')") == "main.results")
+    check("sorted and grouped", one(db, "SELECT count(DISTINCT task) FROM eval_tasks") == 2)
+    with contextlib.closing(db.execute("SELECT model FROM eval_leaderboard")) as reading:
+        next(reading)
+        check("while another statement reads", len(table(db, "SELECT * FROM eval_compare")) == 15)
+        db.execute("DELETE FROM results WHERE model = 'model 3'")
+        check("rows that went are gone, though the other goes on", len(table(db, "SELECT * FROM eval_leaderboard")) == 5)
+        check("which has its own", len(reading.fetchall()) == 5)
+    db.rollback()
+    check("a rollback brings them back", len(table(db, "SELECT * FROM eval_leaderboard")) == 6)
+    db.execute("CREATE TABLE kept AS SELECT * FROM eval_leaderboard")
+    check("into a table", one(db, "SELECT count(*) FROM kept") == 6)
+
+
+def denied():
+    """An authorizer may deny columns: one that nobody needs changes nothing."""
+    db = filled(views.answers(25, 3, 2, 20))
+    wanted = table(db, "SELECT * FROM eval_leaderboard")
+    refused = set()
+
+    def authorize(action, first, second, *_):
+        return sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_READ and (first, second) in refused else sqlite3.SQLITE_OK
+
+    db.set_authorizer(authorize)
+    refused.add(("results", "attempt"))
+    got = table(db, "SELECT * FROM eval_leaderboard")
+    check("a column that nobody needs", got == wanted)
+    refused.add(("results", "correct"))
+    refused.add(("results", "score"))
+    fails(db, "SELECT * FROM eval_leaderboard", "correct or score")
+    refused.add(("results", "model"))
+    fails(db, "SELECT * FROM eval_compare", "no column model")
+    refused.clear()
+    check("and then it is allowed", table(db, "SELECT * FROM eval_leaderboard") == wanted)
+    db.set_authorizer(None)
+
+
+def interrupts():
+    """An interrupt, and a progress handler, end the reading of many rows; then the connection works on."""
+    db = views.opened()
+    db.executescript("CREATE VIEW results AS WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 50000000) SELECT i % 3 AS model, i AS item, i % 2 AS correct FROM r")
+    timer = threading.Timer(0.2, db.interrupt)
+    timer.start()
+    began = time.monotonic()
+    fails(db, "SELECT * FROM eval_leaderboard", "interrupted")
+    timer.join()
+    check(f"an interrupt ends it, in {time.monotonic() - began:.2f} s", time.monotonic() - began < 2)
+    db.set_progress_handler(lambda: 1, 100000)
+    fails(db, "SELECT * FROM eval_compare", "interrupted")
+    db.set_progress_handler(None, 0)
+    db.executescript("DROP VIEW results; CREATE TABLE results(model, item, correct); INSERT INTO results VALUES ('a', 1, 1)")
+    check("and the next reads", len(table(db, "SELECT * FROM eval_leaderboard")) == 1)
+
+
+def main():
+    shapes()
+    any_names()
+    order_of_rows()
+    levels()
+    by_task()
+    errored()
+    ranges()
+    columns()
+    sources()
+    recursion()
+    pushdown()
+    joins()
+    denied()
+    interrupts()
+    finish()
+
+
+if __name__ == "__main__":
+    main()
