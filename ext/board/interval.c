@@ -84,71 +84,54 @@ ev_status board_units_interval(const board_units *units, bool graded, bool repea
 }
 
 /*
-** The mean of tasks.  Right or wrong answers, each asked once, are clusters of ev_macro;
-** others are question means that weigh as one over the questions of their task.
+** The mean of tasks: question means by their task.
 */
-static ev_status weigh_task(const board_units *units, ev_weighted_score **list, size_t *count,
-                            size_t *room) {
-  if (!board_grow(list, room, *count + units->count, sizeof **list)) return EV_NO_MEMORY;
-  for (size_t i = 0; i < units->count; i++) {
-    const ev_score_cluster *u = &units->list[i];
-    (*list)[(*count)++] = (ev_weighted_score){u->total / u->size, 1 / units->questions, u->times};
-  }
-  return EV_OK;
+typedef struct task_scores {
+  ev_task_score *list;
+  size_t count, room, tasks;
+} task_scores;
+
+static bool append_score(task_scores *scores, double score, double times) {
+  if (times == 0) return true;
+  if (!board_grow(&scores->list, &scores->room, scores->count + 1, sizeof *scores->list))
+    return false;
+  scores->list[scores->count++] = (ev_task_score){score, times, scores->tasks};
+  return true;
 }
 
-static ev_status weighted_tasks(const board *b, size_t model, bool common, ev_host host,
-                                ev_interval *ci) {
-  ev_weighted_score *list = NULL;
-  size_t count = 0, room = 0;
-  board_units units = {0};
-  ev_status status = EV_OK;
-  for (size_t t = 0; t < b->tasks.count && status == EV_OK; t++) {
-    units.count = 0;
-    units.questions = 0;
-    status = board_gather(b, model, t, common, &units);
-    if (status == EV_OK && units.count) status = weigh_task(&units, &list, &count, &room);
-  }
-  if (status == EV_OK && count) status = ev_weighted_mean(list, count, &b->options, host, ci);
-  board_free_units(&units);
-  free(list);
-  return status;
-}
-
-/* Right answers and answers of a task. */
-static ev_status count_task(const board *b, size_t model, size_t task, bool common,
-                            ev_cluster *cluster) {
+/* The answers of a task, if there are any. */
+static ev_status append_task(const board *b, size_t model, size_t task, bool common,
+                             board_units *units, task_scores *scores) {
+  const board_standing *s = &b->totals[model].standing;
   const board_tally *tally = &b->model[model].tasks[task];
-  *cluster = (ev_cluster){tally->correct, tally->n, 1};
-  if (!common) return EV_OK;
-  board_units units = {0};
-  ev_status status = board_gather(b, model, task, true, &units);
-  *cluster = (ev_cluster){0, units.questions, 1};
-  for (size_t i = 0; i < units.count; i++) cluster->k += units.list[i].total * units.list[i].times;
-  board_free_units(&units);
-  return status;
-}
-
-static ev_status counted_tasks(const board *b, size_t model, bool common, ev_host host,
-                               ev_interval *ci) {
-  ev_cluster *list = malloc((b->tasks.count + 1) * sizeof *list);
-  size_t count = 0;
-  ev_status status = list ? EV_OK : EV_NO_MEMORY;
-  for (size_t t = 0; t < b->tasks.count && status == EV_OK; t++) {
-    status = count_task(b, model, t, common, &list[count]);
-    count += list[count].n > 0;
+  size_t before = scores->count;
+  bool ok = true;
+  if (!common && !s->graded && !s->repeated) { /* counts are there already */
+    ok = append_score(scores, 1, tally->correct) &&
+         append_score(scores, 0, tally->n - (double)tally->correct);
+  } else {
+    units->count = 0;
+    ok = board_gather(b, model, task, common, units) == EV_OK;
+    for (size_t i = 0; i < units->count && ok; i++)
+      ok = append_score(scores, units->list[i].total / units->list[i].size, units->list[i].times);
   }
-  if (status == EV_OK && count) status = ev_macro(list, count, &b->options, host, ci);
-  free(list);
-  return status;
+  scores->tasks += scores->count > before;
+  return ok ? EV_OK : EV_NO_MEMORY;
 }
 
 ev_status board_tasks_interval(const board *b, size_t model, bool common, ev_host host,
                                ev_interval *ci) {
-  const board_standing *s = &b->totals[model].standing;
+  task_scores scores = {0};
+  board_units units = {0};
+  ev_status status = EV_OK;
   *ci = board_no_interval();
-  return s->graded || s->repeated ? weighted_tasks(b, model, common, host, ci)
-                                  : counted_tasks(b, model, common, host, ci);
+  for (size_t t = 0; t < b->tasks.count && status == EV_OK; t++)
+    status = append_task(b, model, t, common, &units, &scores);
+  if (status == EV_OK && scores.count)
+    status = ev_macro(scores.list, scores.count, scores.tasks, &b->options, host, ci);
+  board_free_units(&units);
+  free(scores.list);
+  return status;
 }
 
 double board_round(double x) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "../stats/clustered.h"
+#include "../stats/proportion.h"
 #include "inside.h"
 
 /*
@@ -240,9 +241,12 @@ ev_status board_other_tasks(board *b, size_t model, ev_host host, ev_interval *c
   return keep(&total->other_tasks, other_tasks(b, model, host, ci), ci);
 }
 
+/* Of right and wrong answers; of graded ones nothing bounds what is not known but the range,
+** and of attempts no question is without an answer as a whole. */
 ev_status board_bounded(const board *b, size_t model, ev_interval *ci) {
-  (void)b;
-  (void)model;
+  const board_standing *s = &b->totals[model].standing;
+  double unknown = b->settings.errors_wrong ? 0 : s->errored;
   *ci = board_no_interval();
-  return EV_OK;
+  if (s->n + unknown == 0 || s->graded || s->repeated || s->outside) return EV_OK;
+  return ev_bounded((double[]){s->correct, s->n - s->correct, unknown}, &b->options, ci);
 }

@@ -428,9 +428,8 @@ ORDER BY model_a, model_b;
 --                              as have an interval like its own
 --   macro, macro_ci, macro_lo, macro_hi
 --                              the mean of these tasks' accuracies, each task counting
---                              alike, and its interval: macro_ci, or where graded or
---                              repeated weighted_mean_ci over questions.  NULL with
---                              one task
+--                              alike, and its interval: macro_ci, where graded or
+--                              repeated over question means.  NULL with one task
 DROP VIEW IF EXISTS leaderboard;
 DROP VIEW IF EXISTS macros; -- which leaderboard once read
 CREATE VIEW leaderboard AS
@@ -453,16 +452,14 @@ WITH stood AS MATERIALIZED (
          round(avg(total / answers), 12) AS macro_mean
   FROM tallied GROUP BY model
 ), macros AS (
-  -- The dearest number there is: the report, which computes it for the models that it
-  -- shows, takes it out of here.
-  SELECT model, macro_ci_counts(correct, n, 0.95, 'icc') AS macro_ci
+  SELECT model, macro_ci_counts(correct, n) AS macro_ci
   FROM tallied WHERE n > 0 AND NOT by_row GROUP BY model HAVING count(*) > 1
 ), scored AS (
   SELECT m.model,
          clustered_ci_counts(total, q.n, 0.95, 'icc') FILTER (WHERE NOT m.graded) AS by_item,
          mean_ci(total) FILTER (WHERE m.graded AND NOT m.again AND NOT q.outside) AS mean_once,
          clustered_mean_ci_counts(total, q.n) FILTER (WHERE m.graded AND m.again AND NOT q.outside) AS mean_by_item,
-         weighted_mean_ci(total / q.n, 1.0 / q.questions) FILTER (WHERE NOT q.outside) AS macro_ci
+         macro_ci(total / q.n, q.task) FILTER (WHERE NOT q.outside) AS macro_ci
   FROM (SELECT * FROM stood WHERE row = 'question') AS q CROSS JOIN (SELECT * FROM totals WHERE by_row) AS m ON m.model IS q.model_a
   GROUP BY m.model
 ), joined AS MATERIALIZED (
@@ -551,8 +548,8 @@ ORDER BY rank, j.model;
 -- answers are right or wrong.  k is 1, 2, 4 and so on, and the most attempts there are.
 --
 --   questions                           those with at least k known answers, of which:
---   pass_at_k, at_ci, at_lo, at_hi      the chance that one of k attempts is right, and
---                                       its interval for a new question like these
+--   pass_at_k, at_ci, at_lo, at_hi      the chance that at least one of k attempts is right,
+--                                       the mean of the questions' estimates; its interval
 --   pass_hat_k, hat_ci, hat_lo, hat_hi  the chance that all k are
 DROP VIEW IF EXISTS passes;
 CREATE VIEW passes AS
@@ -566,8 +563,8 @@ WITH RECURSIVE asked AS MATERIALIZED (
   SELECT model, task, min(2 * k, most), most FROM doubled WHERE k < most
 ), passed AS (
   SELECT d.model, d.task, d.k, count(*) AS questions,
-         avg(pass_at_k(c, n, k)) AS pass_at_k, pass_at_k_ci_counts(c, n, k, 0.95, 'icc') AS at_ci,
-         avg(pass_hat_k(c, n, k)) AS pass_hat_k, pass_hat_k_ci_counts(c, n, k, 0.95, 'icc') AS hat_ci
+         avg(pass_at_k(c, n, k)) AS pass_at_k, pass_at_k_ci_counts(c, n, k) AS at_ci,
+         avg(pass_hat_k(c, n, k)) AS pass_hat_k, pass_hat_k_ci_counts(c, n, k) AS hat_ci
   FROM doubled AS d JOIN asked AS a ON a.model IS d.model AND a.task = d.task AND a.n >= d.k
   GROUP BY d.model, d.task, d.k
 )
