@@ -225,6 +225,13 @@ static int index_of(const function *f, const char *name) {
   return -1;
 }
 
+/* What must be given and is the same on every row, as options are. */
+static bool is_constant(const function *f, int which) {
+  const char *name = f->arguments[which]->name;
+  return strcmp(name, "attempts") == 0 || strcmp(name, "threshold") == 0 ||
+         strcmp(name, "loss") == 0;
+}
+
 static void random_row(trial *t, int row) {
   const function *f = t->function;
   double *v = t->values[row], total = 0;
@@ -234,14 +241,21 @@ static void random_row(trial *t, int row) {
     argument_class class = f->arguments[j]->class;
     v[j] = class == ARG_PART ? random_part(v[j + 1]) : random_value(f, f->arguments[j], cell_count);
     if (class == ARG_CELL) total += v[j];
-    /* Options are the same on every row, and so are those that must be given. */
-    bool option = j >= f->columns || j == index_of(f, "attempts") || j == index_of(f, "threshold");
-    if (row > 0 && option) v[j] = t->values[0][j];
+    if (row > 0 && (j >= f->columns || is_constant(f, j))) v[j] = t->values[0][j];
   }
   if (cell_count && total == 0) v[one_of(cell_count)] = 1;
   /* Many rows alike now and then, and more often where rows are not what takes the time. */
   bool many = one_of(function_is_dear(f) ? 3 : 200) == 0;
   t->times[row] = f->kind == 's' ? 1 : (long)fmax(1, random_size(many ? 1000 : 3));
+}
+
+/* No question is tried more often than it was attempted. */
+static void limit_attempts(trial *t) {
+  int attempts = index_of(t->function, "attempts"), n = index_of(t->function, "n");
+  double fewest = HUGE_VAL;
+  for (int i = 0; i < t->rows && n >= 0; i++) fewest = fmin(fewest, t->values[i][n]);
+  for (int i = 0; i < t->rows && attempts >= 0; i++)
+    t->values[i][attempts] = fmin(t->values[i][attempts], fewest);
 }
 
 /* With its level, when it has one, and sometimes with what may follow that. */
@@ -252,6 +266,7 @@ static trial random_trial(const function *f) {
   do t.arity = f->arities[one_of(f->arity_count)];
   while (t.arity <= t.level);
   for (int i = 0; i < t.rows; i++) random_row(&t, i);
+  limit_attempts(&t);
   return t;
 }
 

@@ -37,7 +37,7 @@ def brought(sql):
 
 def signature(f):
     """As a message shows it: name(k, n [, level [, a, b]])."""
-    shown = {"attempts": "k", "threshold": "t", "tries_right": "c", "tried": "n"}
+    shown = {"attempts": "k", "threshold": "t", "loss": "margin", "tries_right": "c", "tried": "n"}
     shown |= {"questions": "n", "questions_a": "n_a", "questions_b": "n_b", "rate_a": "only_a", "rate_b": "only_b",
               "precision": "width", "loss": "margin"}
     names = [shown.get(n, n.removeprefix("prior_").removeprefix("score_")) for n in f.arguments]
