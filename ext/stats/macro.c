@@ -4,12 +4,14 @@
 ** T tasks, w = 1/T each, n_t answers with the mean m_t; N answers in all.
 **
 **   1. Strata: a task each.  Tasks of one answer, which say nothing of their own spread,
-**      are one stratum together, of their total weight; a single such task joins the
-**      smallest other one.
-**   2. th = the mean of the m_t.  An answer x of a stratum (weight w_s, n_s answers, mean
-**      m_s) becomes z = th + (N w_s / n_s) sqrt(n_s / (n_s - 1)) (x - m_s): the plain mean
-**      of N such z has the variance that stratified sampling has.
-**   3. Likewise the range: from th + f (lo - th) to th + f (hi - th), f = N sum w_s^2 / n_s,
+**      are one stratum together; a single such task joins the smallest other one, and of
+**      several the one whose mean is farthest from it, so that exchanging right and wrong
+**      mirrors the choice.
+**   2. th = the mean of the m_t.  An answer x of a task becomes
+**      z = th + (N w / n_t) sqrt(u / (u - 1)) (x - m_s), with m_s the plain mean of the m_t
+**      of its stratum and u = n_t; in a stratum of several tasks u is their number.  The
+**      plain mean of the N z then has the variance that stratified sampling has.
+**   3. Likewise the range: from th + f (lo - th) to th + f (hi - th), f = N sum w^2 / n_t,
 **      widened to hold every z.
 **   4. The interval of the mean of the z, by ev_mean, cut to [lo, hi].
 **
@@ -22,7 +24,6 @@
 #include "macro.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,25 +33,25 @@ typedef struct stratum {
   double n, mean;
 } stratum;
 
-static int compare_numbers(double a, double b) {
+static int compare_values(double a, double b) {
   return (a > b) - (a < b);
 }
 
 static int compare_scores(const void *left, const void *right) {
   const ev_task_score *a = left, *b = right;
   if (a->task != b->task) return a->task < b->task ? -1 : 1;
-  return compare_numbers(a->score, b->score);
+  return compare_values(a->score, b->score);
 }
 
 /* By what is in them, so that strata which compare equal are alike. */
 static int compare_strata(const void *left, const void *right) {
   const stratum *a = left, *b = right;
-  int order = compare_numbers(a->n, b->n);
-  if (order == 0) order = compare_numbers(a->mean, b->mean);
+  int order = compare_values(a->n, b->n);
+  if (order == 0) order = compare_values(a->mean, b->mean);
   if (order == 0) order = (a->count > b->count) - (a->count < b->count);
   for (size_t i = 0; i < a->count && order == 0; i++) {
-    order = compare_numbers(a->scores[i].score, b->scores[i].score);
-    if (order == 0) order = compare_numbers(a->scores[i].times, b->scores[i].times);
+    order = compare_values(a->scores[i].score, b->scores[i].score);
+    if (order == 0) order = compare_values(a->scores[i].times, b->scores[i].times);
   }
   return order;
 }
@@ -79,23 +80,32 @@ static void make_strata(const ev_task_score *scores, size_t count, stratum *stra
   }
 }
 
-/* The mean of strata's means, each counting as its n, or all alike. */
-static double mean_of_strata(const stratum *strata, size_t count, bool sized) {
-  double mean = strata[0].mean, n = 0;
-  for (size_t i = 0; i < count; i++) {
-    double weight = sized ? strata[i].n : 1;
-    n += weight;
-    mean += (strata[i].mean - mean) * (weight / n);
-  }
+/* The plain mean of strata's means. */
+static double mean_of_strata(const stratum *strata, size_t count) {
+  double mean = strata[0].mean;
+  for (size_t i = 1; i < count; i++) mean += (strata[i].mean - mean) / (double)(i + 1);
   return mean;
 }
 
+/* The stratum that a single task of one answer joins, next to it. */
+static void place_partner(stratum *strata, size_t tasks) {
+  size_t farthest = 1;
+  for (size_t i = 2; i < tasks && strata[i].n == strata[1].n; i++)
+    if (fabs(strata[i].mean - strata[0].mean) > fabs(strata[farthest].mean - strata[0].mean))
+      farthest = i;
+  stratum partner = strata[farthest];
+  strata[farthest] = strata[1];
+  strata[1] = partner;
+}
+
 /* How many of the first strata are one: those of one answer, and with a single such
-** the next. */
-static size_t count_joined(const stratum *strata, size_t tasks) {
+** its partner. */
+static size_t join_strata(stratum *strata, size_t tasks) {
   size_t joined = 0;
   while (joined < tasks && strata[joined].n == 1) joined++;
-  return joined == 1 ? 2 : joined;
+  if (joined != 1) return joined;
+  place_partner(strata, tasks);
+  return 2;
 }
 
 /* The z of step 2, and the range of step 3. */
@@ -107,28 +117,29 @@ typedef struct stratified {
   double least, most;
 } stratified;
 
-/* The strata from `first` to `end`, as one that counts as so many tasks. */
+/* The strata from `first` to `end`, joined.  Each answer keeps the weight that it has in its
+** task. */
 static void add_stratum(stratified *s, const stratum *first, const stratum *end) {
   size_t joined = (size_t)(end - first);
-  double weight = (double)joined / s->tasks, n = 0, mean = mean_of_strata(first, joined, true);
-  for (const stratum *t = first; t < end; t++) n += t->n;
-  double factor = s->total * weight / n * sqrt(n / (n - 1));
-  s->stretch += s->total * weight / n * weight;
-  for (const stratum *t = first; t < end; t++)
+  double mean = mean_of_strata(first, joined), n = joined > 1 ? (double)joined : first->n;
+  for (const stratum *t = first; t < end; t++) {
+    double weight = s->total / s->tasks / t->n;
+    s->stretch += weight / s->tasks;
     for (size_t i = 0; i < t->count; i++) {
-      double z = s->mean + factor * (t->scores[i].score - mean);
+      double z = s->mean + weight * sqrt(n / (n - 1)) * (t->scores[i].score - mean);
       s->z[s->count++] = (ev_score){z, t->scores[i].times};
       s->least = fmin(s->least, z);
       s->most = fmax(s->most, z);
     }
+  }
 }
 
-static ev_status stratified_interval(const stratum *strata, size_t tasks, ev_score *z,
+static ev_status stratified_interval(stratum *strata, size_t tasks, ev_score *z,
                                      const ev_options *options, ev_host host, ev_interval *ci) {
-  double mean = mean_of_strata(strata, tasks, false);
+  double mean = mean_of_strata(strata, tasks);
   stratified s = {.z = z, .mean = mean, .tasks = (double)tasks, .least = mean, .most = mean};
   for (size_t i = 0; i < tasks; i++) s.total += strata[i].n;
-  size_t joined = count_joined(strata, tasks);
+  size_t joined = join_strata(strata, tasks);
   if (joined > 0) add_stratum(&s, strata, strata + joined);
   for (size_t i = joined; i < tasks; i++) add_stratum(&s, &strata[i], &strata[i + 1]);
   ev_options stretched = *options;

@@ -498,25 +498,26 @@ def macro(level, span, rows):
         return n, mp.fsum(x * times for x, times in scores) / n
 
     mean = mp.fsum(size_and_mean(scores)[1] for scores in tasks.values()) / len(tasks)
-    single = [t for t in tasks if size_and_mean(tasks[t])[0] == 1]
-    if len(single) == 1 and len(tasks) > 1:
-        # joins the smallest other task; of equal ones that of the lower mean
-        joined = min((t for t in tasks if t not in single), key=lambda t: size_and_mean(tasks[t]))
-        single.append(joined)
-    strata = [(tasks[t], mpf(1)) for t in tasks if t not in single]
-    if single and len(tasks) > 1:
-        strata.append((sum((tasks[t] for t in single), []), mpf(len(single))))
+    together = [t for t in tasks if size_and_mean(tasks[t])[0] == 1]
+    if len(together) == 1 and len(tasks) > 1:
+        # joins the smallest other task; of several that of the mean farthest from it
+        only = size_and_mean(tasks[together[0]])[1]
+        together.append(min((t for t in tasks if t not in together),
+                            key=lambda t: (size_and_mean(tasks[t])[0], -abs(size_and_mean(tasks[t])[1] - only))))
+    strata = [[t] for t in tasks if t not in together] + [together] * bool(together)
     if len(tasks) == 1:
         z, low, high = [(x, mpf(1), times) for x, times in next(iter(tasks.values()))], lo, hi
     else:
         total = sum(times for _, _, times in rows)
         stretch, z = mpf(0), []
-        for scores, count in strata:
-            n, own = size_and_mean(scores)
-            weight = count / len(tasks)
-            stretch += total * weight ** 2 / n
-            factor = total * weight / n * mp.sqrt(mpf(n) / (n - 1))
-            z += [(mean + factor * (x - own), mpf(1), times) for x, times in scores]
+        for stratum in strata:
+            own = mp.fsum(size_and_mean(tasks[t])[1] for t in stratum) / len(stratum)
+            units = len(stratum) if len(stratum) > 1 else size_and_mean(tasks[stratum[0]])[0]
+            for scores in (tasks[t] for t in stratum):
+                weight = mpf(total) / len(tasks) / size_and_mean(scores)[0]
+                stretch += weight / len(tasks)
+                z += [(mean + weight * mp.sqrt(mpf(units) / (units - 1)) * (x - own), mpf(1), times)
+                      for x, times in scores]
         low = min([mean + stretch * (lo - mean)] + [x for x, _, _ in z])
         high = max([mean + stretch * (hi - mean)] + [x for x, _, _ in z])
     z = [(x, n, a) for x, n, a in merged(z)]
