@@ -305,7 +305,7 @@ bench:
 
 accuracy:
 	$(call need,$(BUILD_NEEDS) python3)
-	@$(MAKE) -s --no-print-directory build/references build/mean build/hierarchy
+	@$(MAKE) -s --no-print-directory build/references build/mean build/hierarchy build/sign_flip
 	@$(PYTHON) tests/measured/accuracy.py build
 
 coverage:

@@ -175,7 +175,7 @@ ev_status ev_macro_counts(const ev_cluster *tasks, size_t count, const ev_option
                           ev_host host, ev_interval *ci) {
   size_t total = 0, task = 0, listed = 0;
   for (size_t i = 0; i < count; i++) total += (size_t)tasks[i].times;
-  ev_task_score *scores = malloc(2 * total * sizeof *scores);
+  ev_task_score *scores = calloc(total, 2 * sizeof *scores); /* refuses a size that overflows */
   if (!scores) return EV_NO_MEMORY;
   for (size_t i = 0; i < count; i++)
     for (double j = 0; j < tasks[i].times; j++, task++) {

@@ -65,8 +65,8 @@ function errors() {
   same("JSON as deep as SQLite reads it", db.query("SELECT json_valid(?)", [`${"[".repeat(1999)}${"]".repeat(1999)}`]).rows, [[1]]);
   const large = refusal(() => db.query("WITH r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r) SELECT count(*) FROM (SELECT x, zeroblob(100000000) AS b FROM r ORDER BY b)"));
   check(`more than the memory there is: ${large.message}`, /out of memory|database or disk is full/.test(large.message));
-  const many = refusal(() => db.query("SELECT macro_ci_counts(value % 1000, 1000 + value) FROM generate_series(1, 400000)"));
-  same("more than 32 bits address", many.message, "out of memory");
+  const many = db.query("SELECT macro_ci_counts(value % 1000, 1000 + value) FROM generate_series(1, 400000)").rows[0][0];
+  same("four hundred thousand tasks", many.slice(0, 12), "[0.007280577");
   same("and goes on", db.query("SELECT bayes_ci_counts(18, 20)").rows[0][0].slice(0, 8), "[0.69622");
   db.close();
   same("nothing is left of it", evalci.memoryUsed(), 0);
