@@ -194,7 +194,17 @@ static ev_status find_saddle(tilted *t) {
     double next = s - first * p * q / slope;
     s = slope > 0 && next > low && next < high ? next : (low + high) / 2;
   }
+  t->s = s;
   return EV_NOT_CONVERGED;
+}
+
+/* A tail below this is no normal number.  Far from the mean, with weights of 10^14 or m of
+** 10^-200, the saddle point is too close to a pole to be found, but any s bounds the tail by
+** e^K(s) (Chernoff). */
+static const double LN_VANISHED = -708;
+
+static bool tail_vanishes(const tilted *t) {
+  return tilted_K(t->excess, t->weight, whole_lanes(t->count), t->s) < LN_VANISHED;
 }
 
 /* How far from the pole at 0 the path crosses the real axis, in sigmas: the farther,
@@ -369,16 +379,19 @@ static path cross_saddle(const ev_dirichlet *d, tilted *t) {
                 .cross = c / sigma};
 }
 
+/* All of the mass is on one side. */
+static ev_status one_sided(bool below, ev_dirichlet_value *value) {
+  *value = (ev_dirichlet_value){below ? 0 : -HUGE_VAL, below ? -HUGE_VAL : 0, -HUGE_VAL};
+  return EV_OK;
+}
+
 ev_status ev_dirichlet_at(ev_dirichlet *d, ev_point m, ev_dirichlet_value *value) {
   assert(m.x >= 0 && m.y >= 0);
   tilted t = tilt_at(d, m);
-  if (t.most <= 0 || t.least >= 0) {
-    bool all_below = t.most <= 0;
-    *value = (ev_dirichlet_value){all_below ? 0 : -HUGE_VAL, all_below ? -HUGE_VAL : 0, -HUGE_VAL};
-    return EV_OK;
-  }
+  if (t.most <= 0 || t.least >= 0) return one_sided(t.most <= 0, value);
   if (host_interrupts(d->host)) return EV_INTERRUPTED;
   ev_status status = find_saddle(&t);
+  if (status == EV_NOT_CONVERGED && tail_vanishes(&t)) return one_sided(t.s > 0, value);
   if (status != EV_OK) return status;
   path_integral integral = {NAN, NAN};
   status = integrate_path(cross_saddle(d, &t), d->host, &integral);
