@@ -184,13 +184,16 @@ static double ln_diff_tail(const mean_pair *pair, double delta, bool upper) {
   double low = delta - point_difference(a->least, b->least);
   double high = point_difference(a->most, b->most) - delta;
   line_gaps gaps_a = {fmax(0, low), fmax(0, high)}, gaps_b = {fmax(0, -low), fmax(0, -high)};
+  /* By the shorter of the two supports, whose digits a long one would swallow. */
+  double length = a->width <= b->width ? a->width - gaps_a.low - gaps_a.high
+                                       : b->width - gaps_b.low - gaps_b.high;
   bool narrow_a = table_sd(a) <= table_sd(b);
   mean_line line = {.narrow = narrow_a ? a : b,
                     .wide = narrow_a ? b : a,
                     .tail = upper == narrow_a ? EV_MEAN_BELOW : EV_MEAN_ABOVE,
                     .narrow_gaps = narrow_a ? gaps_a : gaps_b,
                     .wide_gaps = narrow_a ? gaps_b : gaps_a,
-                    .length = a->width - gaps_a.low - gaps_a.high};
+                    .length = length};
   double gap = line.tail == EV_MEAN_ABOVE ? line.narrow_gaps.low : line.narrow_gaps.high;
   double beyond = -HUGE_VAL;
   if (gap > 0)
