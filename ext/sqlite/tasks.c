@@ -37,7 +37,6 @@ static bool add_task_score(tasks *t, const evalci_key *task, double score, int t
   if (!buffer) return false;
   memcpy(buffer, bytes, size);
   buffer[size] = (char)task->type;
-  score += 0.0; /* -0.0 is 0.0 */
   memcpy(buffer + size + 1, &score, SCORE_BYTES);
   evalci_key key = {.type = SQLITE_BLOB, .bytes = buffer, .size = (unsigned)whole};
   evalci_entry *e = evalci_entry_of(&t->keys, &key);

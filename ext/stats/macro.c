@@ -47,7 +47,6 @@ static int compare_scores(const void *left, const void *right) {
 static int compare_strata(const void *left, const void *right) {
   const stratum *a = left, *b = right;
   int order = compare_values(a->n, b->n);
-  if (order == 0) order = compare_values(a->mean, b->mean);
   if (order == 0) order = (a->count > b->count) - (a->count < b->count);
   for (size_t i = 0; i < a->count && order == 0; i++) {
     order = compare_values(a->scores[i].score, b->scores[i].score);
