@@ -46,6 +46,7 @@ PROGRAMS = {
     "decisions": ("tests/numeric/decisions.c", "stats", []),
     "mean": ("tests/numeric/mean.c", "stats", []),
     "hierarchy": ("tests/numeric/hierarchy.c", "stats", []),
+    "sign_flip": ("tests/numeric/sign_flip.c", "stats", []),
     "references": ("tests/numeric/references.c", "core", ["-lsqlite3"]),
     "properties": ("tests/numeric/properties.c", "core", ["-lsqlite3"]),
     "sqllogictest": ("tests/sql/sqllogictest.c", "core", ["-lsqlite3", "-lmd"]),
@@ -62,8 +63,8 @@ SUITES = {
     "models": ("models", "build/models", None),
     "decisions": ("decisions", "build/decisions tests/numeric/reference/stats/ranks.csv", None),
     "mean": ("mean", "build/mean tests/numeric/reference/stats/mean.csv", None),
-    "hierarchy": ("hierarchy", "build/hierarchy tests/numeric/reference/clustered_icc.csv "
-                               "tests/numeric/reference/stats/each.csv", None),
+    "hierarchy": ("hierarchy", "build/hierarchy tests/numeric/reference/stats/each.csv", None),
+    "sign_flip": ("sign_flip", "build/sign_flip tests/numeric/reference/stats/sign_flip.csv", None),
     "references": ("references", "build/references --part", "tests/numeric/reference/*.csv"),
     "properties": ("properties", "build/properties 3000", None),
     "sql": ("sqllogictest", "build/sqllogictest", "tests/sql/*.test"),
