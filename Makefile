@@ -308,10 +308,17 @@ accuracy:
 	@$(MAKE) -s --no-print-directory build/references build/mean build/hierarchy build/sign_flip
 	@$(PYTHON) tests/measured/accuracy.py build
 
+# evalci before its rules for means changed, to compare with.
+BEFORE := 38e56c8
+build/before/$(SO):
+	@mkdir -p build/before
+	git archive $(BEFORE) | tar x -C build/before
+	@$(MAKE) -s -C build/before $(SO)
+
 coverage:
 	$(call need,$(BENCH_NEEDS))
-	@$(MAKE) -s --no-print-directory $(SO)
-	$(PYTHON) tests/measured/coverage.py $(SO)
+	@$(MAKE) -s --no-print-directory $(SO) build/before/$(SO)
+	$(PYTHON) tests/measured/coverage.py $(SO) build/before/$(SO)
 	$(PYTHON) tests/measured/decisions.py $(SO)
 
 verdicts:

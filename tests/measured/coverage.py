@@ -1,12 +1,15 @@
 #!/usr/bin/python3
 """The coverage of every 95% interval, in the settings of Bowyer, Aitchison and Ivanova (ICML 2025): make coverage.
 
-    /usr/bin/python3 tests/measured/coverage.py build/evalci.so [--out DIR]
+    /usr/bin/python3 tests/measured/coverage.py build/evalci.so BEFORE.so [--out DIR]
+
+BEFORE.so is evalci at commit 38e56c8, which the rules for means are compared with; make coverage builds it.
 
 For each method: how often its interval holds the truth when the truth is drawn from a known prior, and how wide it is.
 Where the data sets are few enough, every one of them is enumerated and the sum is exact; the clustered and paired
 settings are simulated, seeded, with the Monte Carlo standard error stated.  Every interval comes from the extension,
-through SQL, except the delta-method interval of F1, which is a foil.
+through SQL, except a few foils: the delta method for F1, the bootstrap, Welch's and Satterthwaite's t.
+Truths that are fixed, and no prior's, are in outside.py, means.py and gates.py.
 
 Writes coverage.md and coverage.svg, the same bytes on every run.  A Bayesian method under its own prior must cover
 95%: if one does not, or if a published figure is missed, the script says so and exits with status 1.
@@ -22,6 +25,9 @@ try:
     import numpy as np
     from scipy import special, stats
 
+    import fixed
+    import gates
+    import means
     import outside
     import samplers
     from settings import LEVEL, SEED, Cell, Extension, Setting, by_method, progress
@@ -347,7 +353,7 @@ INTRO = f"""\
 A 95% interval should hold the truth 95 times in 100. Here the truth is drawn from a known prior, data are drawn from the
 truth, and each method is asked for its interval: how often it holds the truth, and how wide it is, on average.
 The settings are those of Bowyer, Aitchison and Ivanova (ICML 2025). `make coverage` writes this page and the figure;
-every interval comes from the extension, through SQL, except the delta-method one of F1.
+every interval comes from the extension, through SQL, except those named Student, Welch, Satterthwaite, bootstrap and delta method.
 
 Exact figures are sums over every possible data set. Simulated ones (seed {SEED}) carry their Monte Carlo standard error, ±.
 The CLT's widths are as it gives them, past 0 and 1 included.
@@ -550,24 +556,27 @@ def write(directory, name, content):
 
 def main():
     parser = argparse.ArgumentParser(description="Coverage of every method: writes coverage.md and coverage.svg.")
-    parser.add_argument("extension", nargs="?", default="build/evalci.so")
+    parser.add_argument("extension")
+    parser.add_argument("before")
     parser.add_argument("--out", default=os.path.dirname(os.path.abspath(__file__)), help="where to write, tests/measured/ unless given")
     arguments = parser.parse_args()
     ext = Extension(arguments.extension)
+    fixed.NOW.path, fixed.BEFORE.path = arguments.extension, arguments.before
 
     own = [iid(ext), clustered(ext), unpaired_difference(ext), unpaired_odds_ratio(ext), paired(ext), f1(ext)]
     mismatched = [iid(ext, a, b) for a, b in MISMATCHED_PRIORS]
-    fixed = outside.settings(ext)
+    clusters = outside.settings(ext)
+    sections = means.sections() + gates.sections()
     compared = sampler_comparison(ext)
     progress("")
     print(file=sys.stderr)
 
     settings = [own[0], *mismatched, *own[1:]]
-    page = [INTRO, *map(setting_markdown, settings), OUTSIDE_INTRO, *map(setting_markdown, fixed), sampler_markdown(compared),
-            CLOSING]
+    page = [INTRO, *map(setting_markdown, settings), sampler_markdown(compared), OUTSIDE_INTRO,
+            *sections, *map(setting_markdown, clusters), CLOSING]
     write(arguments.out, "coverage.md", "\n".join(page))
     write(arguments.out, "coverage.svg", figure(own))
-    wrong = failures(settings + fixed)
+    wrong = failures(settings + clusters)
     for line in wrong:
         print(f"WRONG: {line}", file=sys.stderr)
     sys.exit(1 if wrong else 0)

@@ -19,22 +19,22 @@ class Extension:
         stem = os.path.splitext(os.path.abspath(path))[0]
         self.db.execute("SELECT load_extension(?, 'sqlite3_evalci_init')", (stem,))
 
-    def _value(self, sql, arguments):
-        return self.db.execute(sql, arguments).fetchone()[0]
+    def value(self, expression, *arguments):
+        return self.db.execute("SELECT " + expression, arguments).fetchone()[0]
 
     @functools.cache
     def interval(self, function, *counts):
         """(lo, hi) of a scalar over counts; None where it gives NULL."""
-        text = self._value(f"SELECT {function}({', '.join('?' * len(counts))})", counts)
+        text = self.value(f"{function}({', '.join('?' * len(counts))})", *counts)
         return text and tuple(json.loads(text))
 
     def over(self, call, rows):
         """(lo, hi) of a call over rows, whose columns it names value ->> 0 and so on, or value where there is one."""
-        return tuple(json.loads(self._value(f"SELECT {call} FROM json_each(?)", (json.dumps(rows),))))
+        return tuple(json.loads(self.value(f"{call} FROM json_each(?)", json.dumps(rows))))
 
     def clustered(self, function, counts, size):
         """(lo, hi) of an aggregate over clusters of that size, counts of them right."""
-        text = self._value(f"SELECT {function}(value, ?) FROM json_each(?)", (size, json.dumps(counts)))
+        text = self.value(f"{function}(value, ?) FROM json_each(?)", size, json.dumps(counts))
         return tuple(json.loads(text))
 
     def methods(self, k, n):
