@@ -149,7 +149,7 @@ static bool check_margin(evalci_call *call, const ev_options *o) {
 static bool check_threshold(evalci_call *call, const ev_options *o) {
   double t = o->threshold;
   if (t >= o->lo && t <= o->hi) return true;
-  if (o->lo == 0 && o->hi == 1 && t > 1 && t <= 100)
+  if (o->lo == 0 && o->hi == 1 && t >= 2 && t <= 100)
     return evalci_fail(call, "t must be from 0 to 1, got %.15g; did you mean %.15g?", t, t / 100);
   return evalci_fail(call, "t must be from %.15g to %.15g, got %.15g; it is what is to be exceeded",
                      o->lo, o->hi, t);
