@@ -38,7 +38,7 @@ void board_free(board *b) {
                          b->model_place, b->task_place, b->task_order, b->by_task,
                          b->rows,        b->row_of,     b->cells,      b->sums,
                          b->task_begin,  b->common,     b->parts,      b->totals,
-                         b->pairs,       b->won,        b->lost};
+                         b->pairs,       b->won,        b->lost,       b->unknown};
   for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
   free(b);
 }
@@ -98,6 +98,13 @@ static bool keep_answer(board *b, const board_row *row, int correct, bool scored
   return true;
 }
 
+static bool keep_unknown(board *b) {
+  if (!board_grow(&b->unknown, &b->unknown_room, b->unknown_count + 1, sizeof *b->unknown))
+    return false;
+  b->unknown[b->unknown_count++] = (board_unknown){b->last_model, b->last_question};
+  return true;
+}
+
 /* An answer is known if it is right or wrong, or has a score and no error. */
 ev_status board_add(board *b, const board_row *row) {
   if (!number_names(b, row)) return EV_NO_MEMORY;
@@ -118,6 +125,7 @@ ev_status board_add(board *b, const board_row *row) {
   int correct = row->correct;
   if (!known && !counts) {
     tally->unknown++;
+    if (!keep_unknown(b)) return EV_NO_MEMORY;
     if (!b->settings.errors_wrong) return EV_OK;
     correct = 0;
   }

@@ -37,6 +37,7 @@ typedef struct board_settings {
   double level;      /* of every interval, and 1 minus that is the threshold of verdicts */
   bool by_task;      /* each task counts alike; else each answer */
   bool errors_wrong; /* an answer that is not known counts as wrong; else it is left out */
+  bool errors_given; /* the options say so; else a gate counts it as wrong */
   bool ranged;       /* scores are from lo to hi, in tasks whose rows do not say */
   double lo, hi;
   bool numbered; /* attempts have numbers; else a repeated row is taken for an attempt */

@@ -76,6 +76,11 @@ typedef struct board_odd {
   bool scored, first;
 } board_odd;
 
+/* An answer that is not known. */
+typedef struct board_unknown {
+  uint32_t model, question;
+} board_unknown;
+
 /* A model's answers to a question: how many are known, and the sum of their shares. */
 typedef struct board_cell {
   double total;
@@ -127,6 +132,8 @@ struct board {
   size_t model_room, task_room;
   board_odd *odds;
   size_t odd_count, odd_room;
+  board_unknown *unknown;
+  size_t unknown_count, unknown_room;
   uint32_t last_model, last_task, last_question; /* of the row before */
   bool repeated;                                 /* some question has several answers */
 

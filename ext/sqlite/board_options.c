@@ -79,6 +79,7 @@ static bool read_board_option(evalci_call *call, int key, evalci_part value,
   case BY_KEY:
     return read_choice(call, key, value, "\"question\"", "\"task\"", &s->by_task);
   case ERRORS_KEY:
+    s->errors_given = true;
     return read_choice(call, key, value, "\"skip\"", "\"wrong\"", &s->errors_wrong);
   case LO_KEY:
     s->ranged = true;

@@ -286,6 +286,7 @@ int evalci_register_boards(sqlite3 *db) {
   int rc = boards ? SQLITE_OK : SQLITE_NOMEM;
   for (size_t i = 0; i < sizeof tables / sizeof *tables && rc == SQLITE_OK; i++)
     rc = register_board(db, tables[i], boards);
+  if (rc == SQLITE_OK) rc = evalci_register_gate(db, boards);
   evalci_boards_let_go(boards);
   return rc;
 }

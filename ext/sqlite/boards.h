@@ -113,6 +113,9 @@ typedef struct evalci_board_table {
 
 int evalci_register_boards(sqlite3 *db);
 
+/* board_gate.c */
+int evalci_register_gate(sqlite3 *db, evalci_boards *boards);
+
 /* Makes room for so many rows. */
 bool evalci_room_for_rows(evalci_board_cursor *c, size_t rows);
 

@@ -38,4 +38,8 @@ ev_status ev_power_diff(double n_a, double n_b, double p_a, double p_b, const ev
 ev_status ev_plan_diff(double p_a, double p_b, double power, const ev_options *options,
                        ev_host host, double *n);
 
+/* About how many questions settle, so surely and with that power, whether an accuracy of p
+** is above t, 0 < t < 1, or below it; v is the variance of a question's mean over p (1-p). */
+double ev_plan_threshold(double p, double t, double v, double sure, double power);
+
 #endif

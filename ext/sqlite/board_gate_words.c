@@ -1,0 +1,221 @@
+/*
+** What eval_gate says to people: the result, the numbers it rests on, and what would help.
+*/
+#include <math.h>
+#include <string.h>
+
+#include "board_gate.h"
+
+/* Who and what a message is of. */
+typedef struct telling {
+  sqlite3_str *out;
+  const char *name[2];
+  const board_gate_wish *wish;
+  const board_gate *gate;
+  double level;
+  bool models; /* against a model; else against a threshold */
+} telling;
+
+/* On one line: control characters are shown as ?. */
+char *evalci_gate_name(board_name name) {
+  sqlite3_int64 i;
+  double x;
+  char *text = NULL;
+  switch (name.kind) {
+  case BOARD_INTEGER:
+    memcpy(&i, name.bytes, sizeof i);
+    return sqlite3_mprintf("%lld", i);
+  case BOARD_REAL:
+    memcpy(&x, name.bytes, sizeof x);
+    return sqlite3_mprintf("%.15g", x);
+  case BOARD_TEXT:
+    text = sqlite3_mprintf("%.*s", (int)name.size, (const char *)name.bytes);
+    for (char *c = text; c && *c; c++)
+      if ((unsigned char)*c < ' ') *c = '?';
+    return text;
+  default:
+    return sqlite3_mprintf("a blob of %d bytes", (int)name.size);
+  }
+}
+
+typedef struct words {
+  char text[32];
+} words;
+
+/* In per cent; what would round to all or nothing is said to be beyond. */
+static words sureness(double p) {
+  words w;
+  if (isnan(p))
+    strcpy(w.text, "not");
+  else if (p > 0.9995)
+    strcpy(w.text, ">99.9%");
+  else if (p < 0.0005)
+    strcpy(w.text, "<0.1%");
+  else
+    sqlite3_snprintf(sizeof w.text, w.text, "%.1f%%", 100 * p);
+  return w;
+}
+
+/* A share in hundredths, with one decimal unless it has more. */
+static words hundredths(double share) {
+  words w;
+  bool one = fabs(1000 * share - nearbyint(1000 * share)) < 1e-9;
+  sqlite3_snprintf(sizeof w.text, w.text, one ? "%.1f" : "%.6g", 100 * share);
+  return w;
+}
+
+/* A number and what it counts. */
+static void append_count(telling *t, double n, const char *what) {
+  sqlite3_str_appendf(t->out, "%.0f %s%s", n, what, n == 1 ? "" : "s");
+}
+
+static void append_result(telling *t) {
+  const board_gate *g = t->gate;
+  const char *candidate = t->name[BOARD_CANDIDATE], *baseline = t->name[BOARD_BASELINE];
+  words by = hundredths(t->models ? t->wish->margin : t->wish->threshold);
+  const char *passes = t->models ? "%s: %s is no more than %s points worse than %s, %s sure"
+                                 : "%s: %s reaches %s%%%s, %s sure";
+  const char *fails = t->models ? "%s: %s is more than %s points worse than %s, %s sure"
+                                : "%s: %s is below %s%%%s, %s sure";
+  const char *may = t->models ? "%s: %s may be more than %s points worse than %s, %s sure"
+                              : "%s: %s may be below %s%%%s, %s sure";
+  if (g->result == BOARD_PASS || g->prob >= t->wish->sure)
+    sqlite3_str_appendf(t->out, passes, g->result == BOARD_PASS ? "pass" : "unsure", candidate,
+                        by.text, baseline, sureness(g->prob).text);
+  else if (g->result == BOARD_FAIL)
+    sqlite3_str_appendf(t->out, fails, "fail", candidate, by.text, baseline,
+                        sureness(g->worse).text);
+  else
+    sqlite3_str_appendf(t->out, may, "unsure", candidate, by.text, baseline,
+                        sureness(g->prob).text);
+  if (g->result == BOARD_UNSURE && !(g->prob >= t->wish->sure))
+    sqlite3_str_appendall(t->out, " that it is not");
+}
+
+/* Why a pass on the answers that are known is none. */
+static void append_bound(telling *t) {
+  const board_gate *g = t->gate;
+  sqlite3_str_appendf(t->out, " by the answers that are known, but %s sure if the ",
+                      sureness(g->bound).text);
+  append_count(t, g->errored[BOARD_CANDIDATE], "errored answer");
+  sqlite3_str_appendf(t->out, " of %s were wrong", t->name[BOARD_CANDIDATE]);
+  if (t->models) {
+    sqlite3_str_appendall(t->out, " and the ");
+    append_count(t, g->errored[BOARD_BASELINE], "errored answer");
+    sqlite3_str_appendf(t->out, " of %s right", t->name[BOARD_BASELINE]);
+  }
+  sqlite3_str_appendall(t->out, "; ask those questions again");
+}
+
+static void append_numbers(telling *t) {
+  const board_gate *g = t->gate;
+  const double *accuracy = g->accuracy;
+  double base = t->models ? 0 : t->wish->threshold;
+  double point = accuracy[BOARD_CANDIDATE] - (t->models ? accuracy[BOARD_BASELINE] : 0);
+  sqlite3_str_appendf(t->out,
+                      t->models ? "; %+.1f points, %.15g%% interval %+.1f to %+.1f, on "
+                                : "; %.1f%%, %.15g%% interval %.1f%% to %.1f%%, on ",
+                      100 * point, 100 * t->level, 100 * (g->ci.lo + base),
+                      100 * (g->ci.hi + base));
+  append_count(t, g->questions, "question");
+}
+
+/* Whether what is asked for at least matters: not to a candidate that is ahead of another,
+** nor to one beyond the margin or below the threshold. */
+static bool needs_least(const telling *t) {
+  const board_gate *g = t->gate;
+  double diff = g->accuracy[BOARD_CANDIDATE] - g->accuracy[BOARD_BASELINE];
+  bool near = t->models ? diff <= 0 && diff + t->wish->margin > 0 : diff > 0;
+  return near && g->questions < g->least && g->least < HUGE_VAL;
+}
+
+static void append_more(telling *t) {
+  const board_gate *g = t->gate;
+  if (needs_least(t)) {
+    if (t->models)
+      sqlite3_str_appendf(t->out, "; a margin of %s points", hundredths(t->wish->margin).text);
+    else
+      sqlite3_str_appendf(t->out, "; %s%%", hundredths(t->wish->threshold).text);
+    sqlite3_str_appendf(t->out, " needs %.0f questions even if %s", g->least,
+                        t->models ? "nothing differs" : "all answers are right");
+  }
+  if (!isnan(g->more))
+    sqlite3_str_appendf(t->out, "; about %.0f more would say", g->more);
+  else
+    sqlite3_str_appendf(t->out, "; the %s on the %s: no number of questions is likely to say",
+                        t->models ? "difference sits" : "accuracy sits",
+                        t->models ? "margin" : "threshold");
+}
+
+/* A number of each of the two models, if there are any. */
+static void append_each(telling *t, const double n[2], const char *what, const char *of,
+                        const char *then) {
+  bool first = true;
+  for (int i = BOARD_CANDIDATE; i >= BOARD_BASELINE; i--) {
+    if (n[i] == 0) continue;
+    sqlite3_str_appendall(t->out, first ? "; " : " and ");
+    append_count(t, n[i], what);
+    sqlite3_str_appendf(t->out, " %s %s", of, t->name[i]);
+    first = false;
+  }
+  if (!first) sqlite3_str_appendall(t->out, then);
+}
+
+/* What keeps it from being judged at all. */
+static void append_obstacle(telling *t) {
+  const board_gate *g = t->gate;
+  bool skipped = g->errors == BOARD_ERRORS_SKIPPED;
+  sqlite3_str_appendf(t->out, "unsure: %s cannot be held to ", t->name[BOARD_CANDIDATE]);
+  if (t->models)
+    sqlite3_str_appendf(t->out, "%s: ", t->name[BOARD_BASELINE]);
+  else
+    sqlite3_str_appendf(t->out, "%s%%: ", hundredths(t->wish->threshold).text);
+  if (g->questions > 0)
+    sqlite3_str_appendall(t->out, "a score is out of its range, see score_lo in sql/schema.sql");
+  else
+    sqlite3_str_appendf(t->out, "no question was %s%s", skipped ? "answered" : "asked",
+                        !t->models ? ""
+                        : skipped  ? " by both"
+                                   : " of both");
+}
+
+static void append_judgement(telling *t, bool undone) {
+  append_result(t);
+  if (undone) append_bound(t);
+  append_numbers(t);
+  if (t->gate->result == BOARD_UNSURE && !undone) append_more(t);
+}
+
+static void append_message(telling *t) {
+  const board_gate *g = t->gate;
+  bool undone = g->result == BOARD_UNSURE && g->prob >= t->wish->sure;
+  if (g->questions == 0 || g->outside)
+    append_obstacle(t);
+  else
+    append_judgement(t, undone);
+  if (!undone)
+    append_each(t, g->errored, "errored answer", "of",
+                g->errors == BOARD_ERRORS_SKIPPED ? " left out" : " counted as wrong");
+  append_each(t, g->alone, "question", "asked of only", ", not counted");
+}
+
+char *evalci_gate_message(const board *b, const board_gate_wish *wish, const board_gate *gate) {
+  bool models = isnan(wish->threshold);
+  char *candidate = evalci_gate_name(board_model_name(b, wish->model[BOARD_CANDIDATE]));
+  char *baseline = models ? evalci_gate_name(board_model_name(b, wish->model[BOARD_BASELINE]))
+                          : sqlite3_mprintf("");
+  char *text = NULL;
+  if (candidate && baseline) {
+    telling t = {sqlite3_str_new(NULL),
+                 {baseline, candidate},
+                 wish,
+                 gate,
+                 board_settings_of(b)->level,
+                 models};
+    append_message(&t);
+    text = sqlite3_str_finish(t.out);
+  }
+  sqlite3_free(candidate);
+  sqlite3_free(baseline);
+  return text;
+}
