@@ -1,7 +1,8 @@
 #!/bin/sh
-# A gate for CI: sql/gate.sh evals.db BASELINE CANDIDATE [MARGIN [SURE]]
+# A gate for CI: sql/gate.sh evals.db BASELINE CANDIDATE [MARGIN [SURE [OPTIONS]]]
 #
-# Prints the two lines of gate.sql and ends with
+# BASELINE is a model, or a number between 0 and 1 that the candidate's accuracy is to reach.
+# OPTIONS are those of eval_gate, as '{"errors":"skip"}'.  Prints the two lines of gate.sql and ends with
 #   0  pass: the candidate is no worse than the margin, that surely
 #   1  fail: it is worse than the margin, that surely
 #   2  unsure: there are not enough questions to say
@@ -25,15 +26,11 @@ number "$margin" "MARGIN must be a number from 0 to 1"
 number "$sure" "SURE must be a number between 0.5 and 1"
 case $margin in 0 | 0.* | .*) ;; *) refuse "MARGIN must be below 1, not '$margin'" ;; esac
 case $sure in 0.[5-9]* | .[5-9]*) ;; *) refuse "SURE must be between 0.5 and 1, not '$sure'" ;; esac
+test -n "$2" && test -n "$3" || refuse "BASELINE and CANDIDATE must be named"
 cd "$home" || exit 3
 judge "$database"
-for model in "$2" "$3"; do
-  test -n "$model" || refuse "BASELINE and CANDIDATE must be named"
-  known=$(sqlite -bail -readonly "$database" "SELECT EXISTS (SELECT 1 FROM results WHERE model = $(text "$model"))") || exit 3
-  test "$known" = 1 || refuse "results has no model '$model'"
-done
 lines=$(sqlite -bail -readonly "$database" '.load build/evalci' '.parameter init' \
-  "INSERT INTO temp.sqlite_parameters VALUES ('@baseline', $(text "$2")), ('@candidate', $(text "$3")), ('@margin', $margin), ('@sure', $sure)" \
+  "INSERT INTO temp.sqlite_parameters VALUES ('@baseline', $(text "$2")), ('@candidate', $(text "$3")), ('@margin', $margin), ('@sure', $sure), ('@options', nullif($(text "$6"), ''))" \
   '.read sql/gate.sql') || exit 3
 printf '%s\n' "$lines"
 case $lines in pass:*) exit 0 ;; fail:*) exit 1 ;; unsure:*) exit 2 ;; *) refuse "sqlite3 gave no answer" ;; esac

@@ -39,6 +39,12 @@ static const char *const chosen_calls[] = {
     "AS c ON c.model_a = l.model",
     "SELECT model, ci, p_best FROM eval_leaderboard('\"answers\"', "
     "'{\"by\":\"task\",\"level\":0.8,\"lo\":0,\"hi\":2}')",
+    "SELECT * FROM eval_gate('answers', '{\"errors\":\"skip\"}', 'a model', 'another', 0.5, 0.6)",
+    "SELECT * FROM eval_gate('answers', NULL, 0.6, '3')",
+    "SELECT *, source, baseline, candidate FROM eval_gate('answers', '{\"errors\":\"skip\"}', "
+    "'0.6', "
+    "'another') UNION ALL SELECT *, source, baseline, candidate FROM eval_gate('answers', NULL, "
+    "0.6, 'a model')",
     "SELECT forest_svg(passage, 0.5, NULL) OVER (ORDER BY i ROWS 1 PRECEDING) FROM t",
     "SELECT forest_svg(NULL, 0.5, '[0,1]')",
     "SELECT forest_svg('a', 2, '[0.5,9]', '{\"scale\":\"log\",\"axis\":\"odds \\u00e9\"}') FROM t",
@@ -66,6 +72,7 @@ static const char *const chosen_calls[] = {
     "SELECT * FROM ci_methods",
     "SELECT * FROM eval_leaderboard('t')",
     "SELECT * FROM eval_compare('nowhere', '{\"model\":\"m\"}')",
+    "SELECT * FROM eval_gate('answers', NULL, 'another', 'a model that is none')",
     "SELECT * FROM eval_tasks('t', '{\"model\":\"passage\",\"item\":\"i\",\"correct\":\"k\"}')",
     "SELECT clustered_ci_counts(400000000, 1000000000) FROM (WITH r(i) AS (SELECT 1 UNION ALL "
     "SELECT"

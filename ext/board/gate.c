@@ -211,13 +211,12 @@ static double least_power(double ln_rate, double sure) {
 ** to be right for the same distance from the margin with the same variance. */
 static ev_status plan_pair(const board *b, const board_gate_wish *wish, const sample *s,
                            double beyond, ev_host host, double *n) {
-  double diff = beyond - wish->margin;
+  double diff = beyond - wish->margin, by = fmin(1, beyond); /* never below -1 + margin */
   double variance = fmax(0, board_sum_of(s->squares) / s->n - diff * diff);
-  double discordant = fmin(1, fmax(fabs(beyond), variance + beyond * beyond));
+  double discordant = fmin(1, fmax(fabs(by), variance + by * by));
   ev_options options = b->options;
   options.level = 2 * wish->sure - 1;
-  return ev_plan_paired((discordant + beyond) / 2, (discordant - beyond) / 2, POWER, &options, host,
-                        n);
+  return ev_plan_paired((discordant + by) / 2, (discordant - by) / 2, POWER, &options, host, n);
 }
 
 /* How many more there must be, at least one, to have so many. */
@@ -363,7 +362,8 @@ static ev_status judge_threshold(const board *b, const board_gate_wish *wish, sa
   gate->accuracy[BOARD_CANDIDATE] = s->graded ? mean_of(s, BOARD_CANDIDATE) : right / n;
   ev_status status = prob_above(b, s, t, host, &gate->prob);
   if (status == EV_OK) status = accuracy_interval(b, s, host, &gate->ci);
-  gate->worse = 1 - gate->prob;
+  /* Few answers that are all right are as likely below a high threshold; that is no failure. */
+  if (gate->accuracy[BOARD_CANDIDATE] < t) gate->worse = 1 - gate->prob;
   gate->ci.lo -= t;
   gate->ci.hi -= t;
   /* n right answers give 1 - t^(n+1); attempts may do with fewer questions. */

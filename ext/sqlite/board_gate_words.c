@@ -69,27 +69,31 @@ static void append_count(telling *t, double n, const char *what) {
   sqlite3_str_appendf(t->out, "%.0f %s%s", n, what, n == 1 ? "" : "s");
 }
 
+/* What it is held to, after a verb: "is no", "is" or "may be". */
+static void append_worse(telling *t) {
+  if (!t->models)
+    sqlite3_str_appendf(t->out, " below %s%%", hundredths(t->wish->threshold).text);
+  else if (t->wish->margin > 0)
+    sqlite3_str_appendf(t->out, " more than %s points worse than %s",
+                        hundredths(t->wish->margin).text, t->name[BOARD_BASELINE]);
+  else
+    sqlite3_str_appendf(t->out, " worse than %s", t->name[BOARD_BASELINE]);
+}
+
 static void append_result(telling *t) {
   const board_gate *g = t->gate;
-  const char *candidate = t->name[BOARD_CANDIDATE], *baseline = t->name[BOARD_BASELINE];
-  words by = hundredths(t->models ? t->wish->margin : t->wish->threshold);
-  const char *passes = t->models ? "%s: %s is no more than %s points worse than %s, %s sure"
-                                 : "%s: %s reaches %s%%%s, %s sure";
-  const char *fails = t->models ? "%s: %s is more than %s points worse than %s, %s sure"
-                                : "%s: %s is below %s%%%s, %s sure";
-  const char *may = t->models ? "%s: %s may be more than %s points worse than %s, %s sure"
-                              : "%s: %s may be below %s%%%s, %s sure";
-  if (g->result == BOARD_PASS || g->prob >= t->wish->sure)
-    sqlite3_str_appendf(t->out, passes, g->result == BOARD_PASS ? "pass" : "unsure", candidate,
-                        by.text, baseline, sureness(g->prob).text);
-  else if (g->result == BOARD_FAIL)
-    sqlite3_str_appendf(t->out, fails, "fail", candidate, by.text, baseline,
-                        sureness(g->worse).text);
-  else
-    sqlite3_str_appendf(t->out, may, "unsure", candidate, by.text, baseline,
-                        sureness(g->prob).text);
-  if (g->result == BOARD_UNSURE && !(g->prob >= t->wish->sure))
-    sqlite3_str_appendall(t->out, " that it is not");
+  bool good = g->prob >= t->wish->sure, bad = g->result == BOARD_FAIL;
+  sqlite3_str_appendf(t->out, "%s: %s %s",
+                      g->result == BOARD_PASS ? "pass"
+                      : bad                   ? "fail"
+                                              : "unsure",
+                      t->name[BOARD_CANDIDATE],
+                      good  ? t->models ? "is no" : "is not"
+                      : bad ? "is"
+                            : "may be");
+  append_worse(t);
+  sqlite3_str_appendf(t->out, ", %s sure%s", sureness(bad ? g->worse : g->prob).text,
+                      good || bad ? "" : " that it is not");
 }
 
 /* Why a pass on the answers that are known is none. */

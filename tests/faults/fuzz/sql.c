@@ -88,7 +88,11 @@ static sqlite3_stmt *statement_of(int which, int way) {
   sqlite3_stmt *statement = statements[which][way];
   if (statement) return statement;
   char *made = function_call(calls[which].function, calls[which].arity, "c"), *sql;
-  if (calls[which].function->result == RESULT_BOARD)
+  if (calls[which].function->result == RESULT_BOARD && calls[which].function->arities[0] > 2)
+    sql = sqlite3_mprintf("SELECT board.* FROM (SELECT min(c0) AS a, max(c0) AS b FROM input), "
+                          "%s('input', '" BOARD_OPTIONS "', a, b) AS board",
+                          calls[which].function->name);
+  else if (calls[which].function->result == RESULT_BOARD)
     sql = sqlite3_mprintf("SELECT board.* FROM %s('input', '" BOARD_OPTIONS "') AS board",
                           calls[which].function->name);
   else if (calls[which].function->kind == 't')

@@ -149,14 +149,10 @@ def as_new(database, reader, parameters):
 
 def gate(given):
     """The lines of sql/gate.sql; 0 pass, 1 fail, 2 unsure, by the JSON in its last."""
-    if not 0 <= given.margin < 1 or not 0.5 < given.sure < 1:
-        raise Refused(f"margin must be from 0 to 1 and sure between 0.5 and 1, got {given.margin} and {given.sure}")
     db, lines = existing(given.database), []
-    for model in (given.baseline, given.candidate):
-        if not db.execute("SELECT EXISTS (SELECT 1 FROM results WHERE model = ?)", (model,)).fetchone()[0]:
-            raise Refused(f"results has no model {model!r}")
-    parameters = {"baseline": given.baseline, "candidate": given.candidate, "margin": given.margin, "sure": given.sure}
-    Shell(db, lambda _, rows: lines.extend(str(row[0]) for row in rows.fetchall()), parameters).read("gate")
+    parameters = {"baseline": given.baseline, "candidate": given.candidate, "margin": given.margin, "sure": given.sure,
+                  "options": given.errors and json.dumps({"errors": given.errors})}
+    Shell(db, lambda _, rows: lines.extend(rows.fetchone()[0].split("\n")), parameters).read("gate")
     print("\n".join(lines))
     return {"pass": 0, "fail": 1, "unsure": 2}.get(json.loads(lines[-1])["result"], 3)
 
@@ -180,10 +176,11 @@ def commands():
     for option in ("model", "task", "scorer", "metric", "filter", "items", "lo", "hi"):
         one.add_argument(f"--{option}", help="as the head of the tool's file in sql/adapters says")
     one = command("gate", gate, "is a candidate no worse than a baseline? status 0 yes, 1 no, 2 not enough to say", "database")
-    one.add_argument("--baseline", required=True)
+    one.add_argument("--baseline", required=True, help="a model, or a number between 0 and 1 that the accuracy is to reach")
     one.add_argument("--candidate", required=True)
     one.add_argument("--margin", type=float, default=0.02)
     one.add_argument("--sure", type=float, default=0.95)
+    one.add_argument("--errors", choices=("wrong", "skip"), help="what an answer that is not known counts as; wrong unless given")
     return parser
 
 
