@@ -27,34 +27,34 @@
 #include "inside.h"
 
 /* How often the questions that are asked for shall settle it. */
-static const double POWER = 0.8;
+static const double GATE_POWER = 0.8;
 
-/* Closer to the margin than this, a difference is on it: to settle it would take more than
-** a million questions. */
+/* Closer to the margin than this, a difference is on it: to settle it would take hundreds of
+** thousands of questions. */
 static const double ON_THE_MARGIN = 0.0005;
 
 /* A model's answers to a question: those that are known, and how many are not. */
-typedef struct asked {
+typedef struct gate_asked {
   double total, n, unknown;
   bool outside, graded;
-} asked;
+} gate_asked;
 
 /* What unknown answers are taken for: a share, or NAN where they are left out. */
-typedef struct taken {
+typedef struct gate_taken {
   double share[2];
-} taken;
+} gate_taken;
 
 /* Question means, of one model or of two. */
-typedef struct sample {
+typedef struct gate_sample {
   ev_score_cluster *list; /* of two models: differences, in `total` */
   size_t count, room;
   double cells[4]; /* both right, only the candidate, only the baseline, neither */
   double n;
   board_sum sum[2], squares;
   bool graded, repeated, outside;
-} sample;
+} gate_sample;
 
-/* Counts every model's unknown answers by question. */
+/* How many answers of a model are not known, by question. */
 static uint32_t *unknown_answers(const board *b, size_t model) {
   uint32_t *unknown = calloc(b->questions.count + 1, sizeof *unknown);
   for (size_t i = 0; unknown && i < b->unknown_count; i++)
@@ -63,15 +63,15 @@ static uint32_t *unknown_answers(const board *b, size_t model) {
 }
 
 /* On a board on which they are wrong already, unknown answers are taken out again. */
-static asked asked_of(const board *b, size_t model, size_t question, const uint32_t *unknown) {
+static gate_asked asked_of(const board *b, size_t model, size_t question, const uint32_t *unknown) {
   board_cell cell = board_answer(b, model, question);
   double e = unknown[question];
-  return (asked){cell.total, b->settings.errors_wrong ? cell.n - e : cell.n, e, cell.outside,
-                 b->task[board_task_of(b, question)].graded};
+  return (gate_asked){cell.total, b->settings.errors_wrong ? cell.n - e : cell.n, e, cell.outside,
+                      b->task[board_task_of(b, question)].graded};
 }
 
 /* Takes unknown answers for what they are taken for; false where none is left. */
-static bool settle_unknown(asked *x, double share) {
+static bool settle_unknown(gate_asked *x, double share) {
   if (!isnan(share)) {
     x->total += share * x->unknown;
     x->n += x->unknown;
@@ -79,7 +79,7 @@ static bool settle_unknown(asked *x, double share) {
   return x->n > 0;
 }
 
-static bool append(sample *s, double total, double size, double times) {
+static bool append_question(gate_sample *s, double total, double size, double times) {
   if (times == 0) return true;
   if (!board_grow(&s->list, &s->room, s->count + 1, sizeof *s->list)) return false;
   s->list[s->count++] = (ev_score_cluster){total, size, times};
@@ -91,7 +91,7 @@ static bool is_verdict(double mean) {
 }
 
 /* One question of two models. */
-static bool add_pair(sample *s, const asked *candidate, const asked *baseline) {
+static bool add_shared(gate_sample *s, const gate_asked *candidate, const gate_asked *baseline) {
   double c = candidate->total / candidate->n, d = baseline->total / baseline->n;
   s->n++;
   s->graded |= candidate->graded;
@@ -101,13 +101,13 @@ static bool add_pair(sample *s, const asked *candidate, const asked *baseline) {
   board_add_share(&s->sum[BOARD_CANDIDATE], c);
   board_add_share(&s->sum[BOARD_BASELINE], d);
   board_add_share(&s->squares, (c - d) * (c - d));
-  if (!is_verdict(c) || !is_verdict(d)) return append(s, c - d, 1, 1);
+  if (!is_verdict(c) || !is_verdict(d)) return append_question(s, c - d, 1, 1);
   s->cells[c == 1 ? d != 1 : 2 + (d != 1)]++;
   return true;
 }
 
 /* One question of the candidate. */
-static bool add_one(sample *s, const asked *x) {
+static bool add_one(gate_sample *s, const gate_asked *x) {
   double mean = x->total / x->n;
   s->n++;
   s->graded |= x->graded;
@@ -116,13 +116,13 @@ static bool add_one(sample *s, const asked *x) {
   if (s->outside) return true;
   board_add_share(&s->sum[BOARD_CANDIDATE], mean);
   board_add_share(&s->squares, mean * mean);
-  if (x->n > 1 || !is_verdict(mean)) return append(s, x->total, x->n, 1);
+  if (x->n > 1 || !is_verdict(mean)) return append_question(s, x->total, x->n, 1);
   s->cells[mean == 1 ? 0 : 3]++;
   return true;
 }
 
 /* What the gate counts besides the sample: errored answers, and questions asked of one. */
-static bool count_asked(const asked x[2], board_gate *gate) {
+static bool count_asked(const gate_asked x[2], board_gate *gate) {
   const bool has[2] = {x[0].n + x[0].unknown > 0, x[1].n + x[1].unknown > 0};
   for (int i = 0; i < 2; i++) {
     if (has[0] && has[1]) gate->errored[i] += x[i].unknown;
@@ -132,55 +132,58 @@ static bool count_asked(const asked x[2], board_gate *gate) {
 }
 
 static ev_status sample_pair(const board *b, const board_gate_wish *wish, uint32_t *unknown[2],
-                             taken t, sample *s, board_gate *gate) {
+                             gate_taken t, gate_sample *s, board_gate *gate) {
   for (size_t q = 0; q < b->questions.count; q++) {
-    asked x[2];
+    gate_asked x[2];
     for (int i = 0; i < 2; i++) x[i] = asked_of(b, wish->model[i], q, unknown[i]);
     if (!count_asked(x, gate)) continue;
     bool known = settle_unknown(&x[0], t.share[0]);
     if (!settle_unknown(&x[1], t.share[1]) || !known) continue;
-    if (!add_pair(s, &x[BOARD_CANDIDATE], &x[BOARD_BASELINE])) return EV_NO_MEMORY;
+    if (!add_shared(s, &x[BOARD_CANDIDATE], &x[BOARD_BASELINE])) return EV_NO_MEMORY;
   }
   double only_c = s->cells[1], only_b = s->cells[2], alike = s->cells[0] + s->cells[3];
-  return append(s, 1, 1, only_c) && append(s, -1, 1, only_b) && append(s, 0, 1, alike)
+  return append_question(s, 1, 1, only_c) && append_question(s, -1, 1, only_b) &&
+                 append_question(s, 0, 1, alike)
              ? EV_OK
              : EV_NO_MEMORY;
 }
 
 static ev_status sample_one(const board *b, const board_gate_wish *wish, const uint32_t *unknown,
-                            double share, sample *s, board_gate *gate) {
+                            double share, gate_sample *s, board_gate *gate) {
   for (size_t q = 0; q < b->questions.count; q++) {
-    asked x = asked_of(b, wish->model[BOARD_CANDIDATE], q, unknown);
+    gate_asked x = asked_of(b, wish->model[BOARD_CANDIDATE], q, unknown);
     gate->errored[BOARD_CANDIDATE] += x.unknown;
     if (settle_unknown(&x, share) && !add_one(s, &x)) return EV_NO_MEMORY;
   }
-  return append(s, 1, 1, s->cells[0]) && append(s, 0, 1, s->cells[3]) ? EV_OK : EV_NO_MEMORY;
+  return append_question(s, 1, 1, s->cells[0]) && append_question(s, 0, 1, s->cells[3])
+             ? EV_OK
+             : EV_NO_MEMORY;
 }
 
-static void free_sample(sample *s) {
+static void free_gate_sample(gate_sample *s) {
   free(s->list);
-  *s = (sample){0};
+  *s = (gate_sample){0};
 }
 
 /* The sample as scores, each its question's mean, times `sign`. */
-static ev_score *scores_of(const sample *s, double sign) {
+static ev_score *gate_scores(const gate_sample *s, double sign) {
   ev_score *scores = malloc((s->count + 1) * sizeof *scores);
   for (size_t i = 0; scores && i < s->count; i++)
     scores[i] = (ev_score){sign * s->list[i].total / s->list[i].size, s->list[i].times};
   return scores;
 }
 
-static double mean_of(const sample *s, int model) {
+static double gate_mean(const gate_sample *s, int model) {
   return board_sum_of(s->sum[model]) / s->n;
 }
 
 /*
 ** Against a model
 */
-static ev_status no_worse(const board *b, const sample *s, double sign, double margin, ev_host host,
-                          double *p) {
+static ev_status no_worse(const board *b, const gate_sample *s, double sign, double margin,
+                          ev_host host, double *p) {
   ev_options options = b->options;
-  ev_score *scores = scores_of(s, sign);
+  ev_score *scores = gate_scores(s, sign);
   if (!scores) return EV_NO_MEMORY;
   options.margin = margin;
   ev_status status = ev_no_worse_prob(scores, s->count, &options, host, p);
@@ -188,10 +191,10 @@ static ev_status no_worse(const board *b, const sample *s, double sign, double m
   return status;
 }
 
-static ev_status difference_interval(const board *b, const sample *s, ev_host host,
+static ev_status difference_interval(const board *b, const gate_sample *s, ev_host host,
                                      ev_interval *ci) {
   if (!s->graded && !s->repeated) return ev_paired_diff(s->cells, &b->options, ci);
-  ev_score *scores = scores_of(s, 1);
+  ev_score *scores = gate_scores(s, 1);
   if (!scores) return EV_NO_MEMORY;
   ev_status status = ev_paired_mean_diff(scores, s->count, &b->options, host, ci);
   free(scores);
@@ -200,7 +203,7 @@ static ev_status difference_interval(const board *b, const sample *s, ev_host ho
 
 /* The least n with 1 - exp(n ln_rate) >= sure, ln_rate < 0.  The quotient may be a little
 ** beside a whole number. */
-static double least_power(double ln_rate, double sure) {
+static double least_alike(double ln_rate, double sure) {
   double n = ceil(log1p(-sure) / ln_rate) - 1;
   if (!(n < EV_MOST_QUESTIONS)) return HUGE_VAL;
   while (-expm1(n * ln_rate) < sure) n++;
@@ -209,14 +212,15 @@ static double least_power(double ln_rate, double sure) {
 
 /* Questions in all, as of right and wrong answers: how often either model alone would have
 ** to be right for the same distance from the margin with the same variance. */
-static ev_status plan_pair(const board *b, const board_gate_wish *wish, const sample *s,
+static ev_status plan_pair(const board *b, const board_gate_wish *wish, const gate_sample *s,
                            double beyond, ev_host host, double *n) {
   double diff = beyond - wish->margin, by = fmin(1, beyond); /* never below -1 + margin */
   double variance = fmax(0, board_sum_of(s->squares) / s->n - diff * diff);
   double discordant = fmin(1, fmax(fabs(by), variance + by * by));
   ev_options options = b->options;
   options.level = 2 * wish->sure - 1;
-  return ev_plan_paired((discordant + by) / 2, (discordant - by) / 2, POWER, &options, host, n);
+  return ev_plan_paired((discordant + by) / 2, (discordant - by) / 2, GATE_POWER, &options, host,
+                        n);
 }
 
 /* How many more there must be, at least one, to have so many. */
@@ -225,7 +229,7 @@ static double more_than(double questions, double wanted) {
 }
 
 /* Where nothing differs, `least` is exact; where the candidate is ahead, fewer may do. */
-static ev_status ask_more(const board *b, const board_gate_wish *wish, const sample *s,
+static ev_status ask_more(const board *b, const board_gate_wish *wish, const gate_sample *s,
                           ev_host host, board_gate *gate) {
   double diff = gate->accuracy[BOARD_CANDIDATE] - gate->accuracy[BOARD_BASELINE];
   double beyond = diff + wish->margin, n = gate->least;
@@ -245,14 +249,14 @@ static board_outcome outcome_of(const board_gate *gate, double sure) {
   return gate->worse >= sure ? BOARD_FAIL : BOARD_UNSURE;
 }
 
-static ev_status judge_pair(const board *b, const board_gate_wish *wish, const sample *s,
+static ev_status judge_pair(const board *b, const board_gate_wish *wish, const gate_sample *s,
                             ev_host host, board_gate *gate) {
   gate->method = s->outside                 ? "score out of range"
                  : s->graded || s->repeated ? "paired means"
                                             : "paired";
-  gate->least = wish->margin > 0 ? least_power(log1p(-wish->margin), wish->sure) : HUGE_VAL;
+  gate->least = wish->margin > 0 ? least_alike(log1p(-wish->margin), wish->sure) : HUGE_VAL;
   if (s->outside) return EV_OK;
-  for (int i = 0; i < 2; i++) gate->accuracy[i] = mean_of(s, i);
+  for (int i = 0; i < 2; i++) gate->accuracy[i] = gate_mean(s, i);
   ev_status status = difference_interval(b, s, host, &gate->ci);
   if (status == EV_OK) status = no_worse(b, s, 1, wish->margin, host, &gate->prob);
   if (status == EV_OK) status = no_worse(b, s, -1, -wish->margin, host, &gate->worse);
@@ -262,20 +266,20 @@ static ev_status judge_pair(const board *b, const board_gate_wish *wish, const s
 /* The second time, with errored answers at their worst. */
 static ev_status bound_pair(const board *b, const board_gate_wish *wish, uint32_t *unknown[2],
                             ev_host host, board_gate *gate) {
-  sample s = {0};
+  gate_sample s = {0};
   board_gate ignored = {0};
-  ev_status status = sample_pair(b, wish, unknown, (taken){{1, 0}}, &s, &ignored);
+  ev_status status = sample_pair(b, wish, unknown, (gate_taken){{1, 0}}, &s, &ignored);
   if (status == EV_OK && !s.outside && s.n > 0)
     status = no_worse(b, &s, 1, wish->margin, host, &gate->bound);
-  free_sample(&s);
+  free_gate_sample(&s);
   return status;
 }
 
 static ev_status gate_pair(const board *b, const board_gate_wish *wish, uint32_t *unknown[2],
                            ev_host host, board_gate *gate) {
   double share = gate->errors == BOARD_ERRORS_WRONG ? 0 : NAN;
-  sample s = {0};
-  ev_status status = sample_pair(b, wish, unknown, (taken){{share, share}}, &s, gate);
+  gate_sample s = {0};
+  ev_status status = sample_pair(b, wish, unknown, (gate_taken){{share, share}}, &s, gate);
   gate->questions = s.n;
   gate->outside = s.outside;
   if (status == EV_OK && s.n > 0) status = judge_pair(b, wish, &s, host, gate);
@@ -284,14 +288,14 @@ static ev_status gate_pair(const board *b, const board_gate_wish *wish, uint32_t
   gate->result = status == EV_OK ? outcome_of(gate, wish->sure) : BOARD_UNSURE;
   if (status == EV_OK && gate->result == BOARD_UNSURE && gate->prob < wish->sure)
     status = ask_more(b, wish, &s, host, gate);
-  free_sample(&s);
+  free_gate_sample(&s);
   return status;
 }
 
 /*
 ** Against a threshold
 */
-static ev_status clustered_above(const sample *s, const ev_options *options, ev_host host,
+static ev_status clustered_above(const gate_sample *s, const ev_options *options, ev_host host,
                                  double *p) {
   ev_cluster *list = malloc((s->count + 1) * sizeof *list);
   if (!list) return EV_NO_MEMORY;
@@ -302,15 +306,16 @@ static ev_status clustered_above(const sample *s, const ev_options *options, ev_
   return status;
 }
 
-static ev_status mean_above(const sample *s, const ev_options *options, ev_host host, double *p) {
-  ev_score *scores = scores_of(s, 1);
+static ev_status mean_above(const gate_sample *s, const ev_options *options, ev_host host,
+                            double *p) {
+  ev_score *scores = gate_scores(s, 1);
   if (!scores) return EV_NO_MEMORY;
   ev_status status = ev_mean_prob_above(scores, s->count, options, host, p);
   free(scores);
   return status;
 }
 
-static ev_status prob_above(const board *b, const sample *s, double threshold, ev_host host,
+static ev_status gate_above(const board *b, const gate_sample *s, double threshold, ev_host host,
                             double *p) {
   ev_options options = b->options;
   options.threshold = threshold;
@@ -320,7 +325,7 @@ static ev_status prob_above(const board *b, const sample *s, double threshold, e
 }
 
 /* Question means to scores where some are graded; the sample is changed. */
-static ev_status accuracy_interval(const board *b, sample *s, ev_host host, ev_interval *ci) {
+static ev_status accuracy_interval(const board *b, gate_sample *s, ev_host host, ev_interval *ci) {
   board_units units = {.list = s->list, .count = s->count};
   for (size_t i = 0; s->graded && i < s->count; i++)
     s->list[i] = (ev_score_cluster){s->list[i].total / s->list[i].size, 1, s->list[i].times};
@@ -328,7 +333,7 @@ static ev_status accuracy_interval(const board *b, sample *s, ev_host host, ev_i
 }
 
 /* Right answers and answers of the sample, of right or wrong ones. */
-static void count_right(const sample *s, double *right, double *n) {
+static void count_right(const gate_sample *s, double *right, double *n) {
   *right = *n = 0;
   for (size_t i = 0; i < s->count; i++) {
     *right += s->list[i].total * s->list[i].times;
@@ -336,7 +341,7 @@ static void count_right(const sample *s, double *right, double *n) {
   }
 }
 
-static const char *threshold_method(const board *b, const sample *s) {
+static const char *threshold_method(const board *b, const gate_sample *s) {
   if (s->outside) return "score out of range";
   if (s->graded) return s->repeated ? "mean of question means" : "mean";
   if (!s->repeated) return "bayes";
@@ -345,33 +350,33 @@ static const char *threshold_method(const board *b, const sample *s) {
 }
 
 /* Questions in all; of answers that are all alike, the variance says nothing. */
-static double plan_above(const sample *s, double p, const board_gate_wish *wish) {
-  double mean = mean_of(s, BOARD_CANDIDATE), within = p * (1 - p);
+static double plan_above(const gate_sample *s, double p, const board_gate_wish *wish) {
+  double mean = gate_mean(s, BOARD_CANDIDATE), within = p * (1 - p);
   double variance = fmax(0, board_sum_of(s->squares) / s->n - mean * mean);
   double v = within > 0 ? fmin(1, variance / within) : 1;
-  return ev_plan_threshold(p, wish->threshold, v, wish->sure, POWER);
+  return ev_plan_threshold(p, wish->threshold, v, wish->sure, GATE_POWER);
 }
 
-static ev_status judge_threshold(const board *b, const board_gate_wish *wish, sample *s,
+static ev_status judge_threshold(const board *b, const board_gate_wish *wish, gate_sample *s,
                                  ev_host host, board_gate *gate) {
   double t = wish->threshold, right, n;
   gate->method = threshold_method(b, s);
   gate->accuracy[BOARD_BASELINE] = t;
   if (s->outside) return EV_OK;
   count_right(s, &right, &n);
-  gate->accuracy[BOARD_CANDIDATE] = s->graded ? mean_of(s, BOARD_CANDIDATE) : right / n;
-  ev_status status = prob_above(b, s, t, host, &gate->prob);
+  gate->accuracy[BOARD_CANDIDATE] = s->graded ? gate_mean(s, BOARD_CANDIDATE) : right / n;
+  ev_status status = gate_above(b, s, t, host, &gate->prob);
   if (status == EV_OK) status = accuracy_interval(b, s, host, &gate->ci);
   /* Few answers that are all right are as likely below a high threshold; that is no failure. */
   if (gate->accuracy[BOARD_CANDIDATE] < t) gate->worse = 1 - gate->prob;
   gate->ci.lo -= t;
   gate->ci.hi -= t;
   /* n right answers give 1 - t^(n+1); attempts may do with fewer questions. */
-  if (!s->repeated) gate->least = fmax(1, least_power(log(t), wish->sure) - 1);
+  if (!s->repeated) gate->least = fmax(1, least_alike(log(t), wish->sure) - 1);
   return status;
 }
 
-static void ask_more_above(const board_gate_wish *wish, const sample *s, board_gate *gate) {
+static void ask_more_above(const board_gate_wish *wish, const gate_sample *s, board_gate *gate) {
   double p = gate->accuracy[BOARD_CANDIDATE], t = wish->threshold;
   if (fabs(p - t) < ON_THE_MARGIN) return;
   double n = plan_above(s, p, wish);
@@ -381,19 +386,19 @@ static void ask_more_above(const board_gate_wish *wish, const sample *s, board_g
 
 static ev_status bound_threshold(const board *b, const board_gate_wish *wish,
                                  const uint32_t *unknown, ev_host host, board_gate *gate) {
-  sample s = {0};
+  gate_sample s = {0};
   board_gate ignored = {0};
   ev_status status = sample_one(b, wish, unknown, 0, &s, &ignored);
   if (status == EV_OK && !s.outside && s.n > 0)
-    status = prob_above(b, &s, wish->threshold, host, &gate->bound);
-  free_sample(&s);
+    status = gate_above(b, &s, wish->threshold, host, &gate->bound);
+  free_gate_sample(&s);
   return status;
 }
 
 static ev_status gate_threshold(const board *b, const board_gate_wish *wish, uint32_t *unknown[2],
                                 ev_host host, board_gate *gate) {
   const uint32_t *mine = unknown[BOARD_CANDIDATE];
-  sample s = {0};
+  gate_sample s = {0};
   ev_status status =
       sample_one(b, wish, mine, gate->errors == BOARD_ERRORS_WRONG ? 0 : NAN, &s, gate);
   gate->questions = s.n;
@@ -404,7 +409,7 @@ static ev_status gate_threshold(const board *b, const board_gate_wish *wish, uin
   gate->result = status == EV_OK ? outcome_of(gate, wish->sure) : BOARD_UNSURE;
   if (status == EV_OK && gate->result == BOARD_UNSURE && gate->prob < wish->sure)
     ask_more_above(wish, &s, gate);
-  free_sample(&s);
+  free_gate_sample(&s);
   return status;
 }
 

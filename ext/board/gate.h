@@ -39,7 +39,7 @@ typedef struct board_gate {
   double more;        /* questions that would probably settle it */
 } board_gate;
 
-/* The gate of a board that is prepared. */
+/* The gate of a board that is settled. */
 ev_status board_judge(const board *b, const board_gate_wish *wish, ev_host host, board_gate *gate);
 
 #endif

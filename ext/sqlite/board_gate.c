@@ -277,7 +277,7 @@ static int gate_close(sqlite3_vtab_cursor *base) {
 }
 
 /* A code of SQLite, with a message in the call unless it says all. */
-static int code_of(evalci_call *call, ev_status status) {
+static int gate_code(evalci_call *call, ev_status status) {
   if (status == EV_OK) return SQLITE_OK;
   if (status == EV_INTERRUPTED) return SQLITE_INTERRUPT;
   if (status == EV_NO_MEMORY) return SQLITE_NOMEM;
@@ -285,8 +285,8 @@ static int code_of(evalci_call *call, ev_status status) {
   return SQLITE_ERROR;
 }
 
-static int judge(evalci_call *call, const gate_instance *t, gate_cursor *c, const char *source,
-                 sqlite3_value **given) {
+static int judge_arguments(evalci_call *call, const gate_instance *t, gate_cursor *c,
+                           const char *source, sqlite3_value **given) {
   sqlite3_value *options = given[GT_OPTIONS - GT_SOURCE];
   evalci_held *held = NULL;
   if (options && sqlite3_value_type(options) == SQLITE_NULL) options = NULL;
@@ -295,7 +295,7 @@ static int judge(evalci_call *call, const gate_instance *t, gate_cursor *c, cons
   evalci_let_go(c->held);
   c->held = held;
   if (!read_models(call, source, held->board, given, &c->wish)) return SQLITE_ERROR;
-  rc = code_of(call, board_judge(held->board, &c->wish, evalci_host_of_db(t->db), &c->gate));
+  rc = gate_code(call, board_judge(held->board, &c->wish, evalci_host_of_db(t->db), &c->gate));
   if (rc != SQLITE_OK) return rc;
   c->message = evalci_gate_message(held->board, &c->wish, &c->gate);
   return c->message ? SQLITE_OK : SQLITE_NOMEM;
@@ -317,7 +317,7 @@ static int gate_filter(sqlite3_vtab_cursor *base, int which, const char *unused,
   c->message = NULL;
   int rc = SQLITE_ERROR;
   if (read_gate_source(&call, given[0], &source) && read_numbers(&call, given, &c->wish))
-    rc = judge(&call, t, c, source, given);
+    rc = judge_arguments(&call, t, c, source, given);
   c->done = rc != SQLITE_OK;
   if (rc == SQLITE_OK) return SQLITE_OK;
   sqlite3_free(base->pVtab->zErrMsg);
@@ -412,7 +412,7 @@ static int gate_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int 
   return SQLITE_OK;
 }
 
-static sqlite3_uint64 hash_bytes(sqlite3_uint64 h, const void *bytes, size_t size) {
+static sqlite3_uint64 hash_argument(sqlite3_uint64 h, const void *bytes, size_t size) {
   for (size_t i = 0; i < size; i++)
     h = (h ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3u; /* FNV-1a */
   return h;
@@ -425,13 +425,13 @@ static int gate_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
   const char *options = c->held->options ? c->held->options : "";
   bool models = isnan(w->threshold);
   sqlite3_uint64 h = 0xcbf29ce484222325u;
-  h = hash_bytes(h, c->held->source, strlen(c->held->source) + 1);
-  h = hash_bytes(h, options, strlen(options) + 1);
-  h = hash_bytes(h, &w->model[BOARD_CANDIDATE], sizeof w->model[BOARD_CANDIDATE]);
-  h = models ? hash_bytes(h, &w->model[BOARD_BASELINE], sizeof w->model[BOARD_BASELINE])
-             : hash_bytes(h, &w->threshold, sizeof w->threshold);
-  h = hash_bytes(h, &w->margin, sizeof w->margin);
-  h = hash_bytes(h, &w->sure, sizeof w->sure);
+  h = hash_argument(h, c->held->source, strlen(c->held->source) + 1);
+  h = hash_argument(h, options, strlen(options) + 1);
+  h = hash_argument(h, &w->model[BOARD_CANDIDATE], sizeof w->model[BOARD_CANDIDATE]);
+  h = models ? hash_argument(h, &w->model[BOARD_BASELINE], sizeof w->model[BOARD_BASELINE])
+             : hash_argument(h, &w->threshold, sizeof w->threshold);
+  h = hash_argument(h, &w->margin, sizeof w->margin);
+  h = hash_argument(h, &w->sure, sizeof w->sure);
   *rowid = (sqlite3_int64)(h >> 1);
   return SQLITE_OK;
 }
@@ -449,11 +449,11 @@ static const sqlite3_module gate_methods = {
     .xRowid = gate_rowid,
 };
 
-static void free_boards(void *boards) {
+static void free_gate(void *boards) {
   evalci_boards_let_go(boards);
 }
 
 int evalci_register_gate(sqlite3 *db, evalci_boards *boards) {
   return sqlite3_create_module_v2(db, gate_name, &gate_methods, evalci_boards_again(boards),
-                                  free_boards);
+                                  free_gate);
 }

@@ -7,14 +7,14 @@
 #include "board_gate.h"
 
 /* Who and what a message is of. */
-typedef struct telling {
+typedef struct gate_telling {
   sqlite3_str *out;
   const char *name[2];
   const board_gate_wish *wish;
   const board_gate *gate;
   double level;
   bool models; /* against a model; else against a threshold */
-} telling;
+} gate_telling;
 
 /* On one line: control characters are shown as ?. */
 char *evalci_gate_name(board_name name) {
@@ -38,13 +38,13 @@ char *evalci_gate_name(board_name name) {
   }
 }
 
-typedef struct words {
+typedef struct gate_text {
   char text[32];
-} words;
+} gate_text;
 
 /* In per cent; what would round to all or nothing is said to be beyond. */
-static words sureness(double p) {
-  words w;
+static gate_text sureness(double p) {
+  gate_text w;
   if (isnan(p))
     strcpy(w.text, "not");
   else if (p > 0.9995)
@@ -57,20 +57,20 @@ static words sureness(double p) {
 }
 
 /* A share in hundredths, with one decimal unless it has more. */
-static words hundredths(double share) {
-  words w;
+static gate_text hundredths(double share) {
+  gate_text w;
   bool one = fabs(1000 * share - nearbyint(1000 * share)) < 1e-9;
   sqlite3_snprintf(sizeof w.text, w.text, one ? "%.1f" : "%.6g", 100 * share);
   return w;
 }
 
 /* A number and what it counts. */
-static void append_count(telling *t, double n, const char *what) {
+static void append_count(gate_telling *t, double n, const char *what) {
   sqlite3_str_appendf(t->out, "%.0f %s%s", n, what, n == 1 ? "" : "s");
 }
 
 /* What it is held to, after a verb: "is no", "is" or "may be". */
-static void append_worse(telling *t) {
+static void append_worse(gate_telling *t) {
   if (!t->models)
     sqlite3_str_appendf(t->out, " below %s%%", hundredths(t->wish->threshold).text);
   else if (t->wish->margin > 0)
@@ -80,7 +80,7 @@ static void append_worse(telling *t) {
     sqlite3_str_appendf(t->out, " worse than %s", t->name[BOARD_BASELINE]);
 }
 
-static void append_result(telling *t) {
+static void append_result(gate_telling *t) {
   const board_gate *g = t->gate;
   bool good = g->prob >= t->wish->sure, bad = g->result == BOARD_FAIL;
   sqlite3_str_appendf(t->out, "%s: %s %s",
@@ -97,7 +97,7 @@ static void append_result(telling *t) {
 }
 
 /* Why a pass on the answers that are known is none. */
-static void append_bound(telling *t) {
+static void append_bound(gate_telling *t) {
   const board_gate *g = t->gate;
   sqlite3_str_appendf(t->out, " by the answers that are known, but %s sure if the ",
                       sureness(g->bound).text);
@@ -111,7 +111,7 @@ static void append_bound(telling *t) {
   sqlite3_str_appendall(t->out, "; ask those questions again");
 }
 
-static void append_numbers(telling *t) {
+static void append_numbers(gate_telling *t) {
   const board_gate *g = t->gate;
   const double *accuracy = g->accuracy;
   double base = t->models ? 0 : t->wish->threshold;
@@ -126,14 +126,14 @@ static void append_numbers(telling *t) {
 
 /* Whether what is asked for at least matters: not to a candidate that is ahead of another,
 ** nor to one beyond the margin or below the threshold. */
-static bool needs_least(const telling *t) {
+static bool needs_least(const gate_telling *t) {
   const board_gate *g = t->gate;
   double diff = g->accuracy[BOARD_CANDIDATE] - g->accuracy[BOARD_BASELINE];
   bool near = t->models ? diff <= 0 && diff + t->wish->margin > 0 : diff > 0;
   return near && g->questions < g->least && g->least < HUGE_VAL;
 }
 
-static void append_more(telling *t) {
+static void append_more(gate_telling *t) {
   const board_gate *g = t->gate;
   if (needs_least(t)) {
     if (t->models)
@@ -152,7 +152,7 @@ static void append_more(telling *t) {
 }
 
 /* A number of each of the two models, if there are any. */
-static void append_each(telling *t, const double n[2], const char *what, const char *of,
+static void append_each(gate_telling *t, const double n[2], const char *what, const char *of,
                         const char *then) {
   bool first = true;
   for (int i = BOARD_CANDIDATE; i >= BOARD_BASELINE; i--) {
@@ -166,7 +166,7 @@ static void append_each(telling *t, const double n[2], const char *what, const c
 }
 
 /* What keeps it from being judged at all. */
-static void append_obstacle(telling *t) {
+static void append_obstacle(gate_telling *t) {
   const board_gate *g = t->gate;
   bool skipped = g->errors == BOARD_ERRORS_SKIPPED;
   sqlite3_str_appendf(t->out, "unsure: %s cannot be held to ", t->name[BOARD_CANDIDATE]);
@@ -183,14 +183,14 @@ static void append_obstacle(telling *t) {
                                    : " of both");
 }
 
-static void append_judgement(telling *t, bool undone) {
+static void append_judgement(gate_telling *t, bool undone) {
   append_result(t);
   if (undone) append_bound(t);
   append_numbers(t);
   if (t->gate->result == BOARD_UNSURE && !undone) append_more(t);
 }
 
-static void append_message(telling *t) {
+static void append_message(gate_telling *t) {
   const board_gate *g = t->gate;
   bool undone = g->result == BOARD_UNSURE && g->prob >= t->wish->sure;
   if (g->questions == 0 || g->outside)
@@ -210,12 +210,12 @@ char *evalci_gate_message(const board *b, const board_gate_wish *wish, const boa
                           : sqlite3_mprintf("");
   char *text = NULL;
   if (candidate && baseline) {
-    telling t = {sqlite3_str_new(NULL),
-                 {baseline, candidate},
-                 wish,
-                 gate,
-                 board_settings_of(b)->level,
-                 models};
+    gate_telling t = {sqlite3_str_new(NULL),
+                      {baseline, candidate},
+                      wish,
+                      gate,
+                      board_settings_of(b)->level,
+                      models};
     append_message(&t);
     text = sqlite3_str_finish(t.out);
   }
