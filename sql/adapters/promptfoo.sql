@@ -6,7 +6,7 @@
 --
 --   sqlite3 ~/.promptfoo/promptfoo.db '.backup evals.db'
 --   sqlite3 evals.db '.load build/evalci' '.read sql/adapters/promptfoo.sql' \
---     '.read sql/leaderboard.sql' 'SELECT * FROM leaderboard'
+--     'SELECT * FROM eval_leaderboard'
 --
 -- Not cp: the latest evals may still be in the file's write-ahead log.  To read
 -- the database where it is and leave it so, make the views temporary:

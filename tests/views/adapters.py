@@ -58,25 +58,24 @@ class Suite:
         sys.exit(self.failed > 0)
 
 
-BOARD = "SELECT model, n, correct, errored FROM leaderboard"
-PAIRS = "SELECT model_a, model_b, n, both, only_a, only_b, neither, verdict FROM compare"
+BOARD = "SELECT model, n, correct, errored FROM eval_leaderboard"
+PAIRS = "SELECT model_a, model_b, n, both, only_a, only_b, neither, verdict FROM eval_compare"
 TABLE = "results(model, task, item, attempt, correct, score, error)"
 
 
 def over(t, name, database, board, pairs):
     """The leaderboard and the comparison over an adapter: counts, then intervals from these.  Of pairs whose questions
     were asked again the names and the number of questions: views.py has the rest."""
-    for view in ("leaderboard", "compare", "wilson"):
-        t.check(f"{name}: {view}.sql says nothing", t.shell(database, f".read sql/{view}.sql"), "")
+    t.check(f"{name}: wilson.sql says nothing", t.shell(database, ".read sql/wilson.sql"), "")
     t.check(f"{name}: leaderboard", t.rows(database, BOARD), board)
-    again = {(a, b) for a, b in t.rows(database, "SELECT model_a, model_b FROM compare WHERE method = 'paired means'")}
+    again = {(a, b) for a, b in t.rows(database, "SELECT model_a, model_b FROM eval_compare WHERE method = 'paired means'")}
     t.check(f"{name}: compare", [row[:3] if row[:2] in again else row for row in t.rows(database, PAIRS)],
             [row[:3] if row[:2] in again else row for row in pairs])
     for model, n, k, errored in board:
         where, k = f"WHERE model = '{model}'", k or 0
         if n:
             t.check(f"{name}: accuracy of {model}",
-                    t.number(database, f"abs(accuracy - {k}.0 / {n}) < 1e-15 FROM leaderboard {where}"), 1)
+                    t.number(database, f"abs(accuracy - {k}.0 / {n}) < 1e-15 FROM eval_leaderboard {where}"), 1)
         t.check(f"{name}: plain SQL's Wilson interval of {model}",
                 t.rows(database, f"SELECT n, coalesce(correct, 0), errored, abs(lo - ci_lo(wilson_ci_counts({k}, {n}))) <= 1e-15 "
                                  f"AND abs(hi - ci_hi(wilson_ci_counts({k}, {n}))) <= 1e-15 AS near FROM leaderboard_wilson {where}"),
@@ -87,7 +86,7 @@ def over(t, name, database, board, pairs):
                 t.rows(database, f"SELECT ci = paired_diff_ci_counts({cells}), lo = ci_lo(ci), hi = ci_hi(ci), "
                                  f"prob_a_better = paired_prob_better_counts({cells}), "
                                  f"abs(diff - ({only_a} - {only_b}) / {n}.0) < 1e-15 "
-                                 f"FROM compare WHERE model_a = '{a}' AND model_b = '{b}'"), [(1, 1, 1, 1, 1)])
+                                 f"FROM eval_compare WHERE model_a = '{a}' AND model_b = '{b}'"), [(1, 1, 1, 1, 1)])
 
 
 def schema(t):
@@ -134,10 +133,10 @@ def verdicts(t):
          [("good", "poor", 20, 9, 10, 0, 1, "A better"), ("good", "same", 20, 18, 1, 1, 0, "not separated"),
           ("poor", "same", 20, 8, 1, 11, 0, "B better")])
     t.check("verdicts: independent questions", t.rows(
-        db, "SELECT model, method, ci = bayes_ci_counts(correct, n), task_ci, tasks FROM leaderboard WHERE n ORDER BY model"),
+        db, "SELECT model, method, ci = bayes_ci_counts(correct, n), task_ci, tasks FROM eval_leaderboard WHERE n ORDER BY model"),
         [(m, "bayes", 1, None, 1) for m in ("elsewhere", "good", "poor", "same")])
     t.check("verdicts: a model without an answer", t.rows(
-        db, "SELECT accuracy, ci, lo, hi, tasks, task_ci, bar FROM leaderboard WHERE model = 'down'"),
+        db, "SELECT accuracy, ci, lo, hi, tasks, task_ci, bar FROM eval_leaderboard WHERE model = 'down'"),
         [(None, None, None, None, 0, None, None)])
     head = [line[5:] for line in (ROOT / "sql/wilson.sql").read_text().splitlines() if line.startswith("--   ")]
     bare = "\n".join(head[next(i for i, line in enumerate(head) if line.startswith("SELECT model, n, k / n")):])
@@ -149,37 +148,39 @@ def verdicts(t):
 def attempts(t):
     """Questions asked again cluster by task and item; two tasks may name their items alike."""
     db = t.path("attempts.db")
-    t.shell(db, ".read sql/schema.sql", ".read sql/leaderboard.sql", """
+    t.shell(db, ".read sql/schema.sql", """
       INSERT INTO results(model, task, item, attempt, correct) VALUES
       ('m', 't', 1, 1, 1), ('m', 't', 1, 2, 1), ('m', 't', 2, 1, 0), ('m', 'u', 1, 1, 0), ('m', 'u', 1, 2, 0), ('m', 'u', 2, 1, 1)""")
     t.check("attempts: cluster by task and item", t.rows(
         db, "SELECT method, ci = (SELECT clustered_ci_counts(column1, column2, 0.95, 'icc') FROM (VALUES (2, 2), (0, 1), (0, 2), (1, 1))) AS same, "
-            "questions FROM leaderboard"), [("clustered by item", 1, 4)])
+            "questions FROM eval_leaderboard"), [("clustered by item", 1, 4)])
     t.shell(db, """INSERT INTO results(model, task, item, correct) VALUES ('once', 't', 1, 1), ('once', 't', 2, 1)""")
-    t.check("attempts: of one model alone", t.rows(db, "SELECT model, method FROM leaderboard ORDER BY model"),
+    t.check("attempts: of one model alone", t.rows(db, "SELECT model, method FROM eval_leaderboard ORDER BY model"),
             [("m", "clustered by item"), ("once", "bayes")])
 
 
 def own_tables(t):
     """A table of the user's own: no key, NULLs where schema.sql has none, numbers as text."""
     db = t.path("own.db")
-    t.shell(db, "CREATE TABLE results(model, task, item, attempt, correct)", ".read sql/leaderboard.sql", ".read sql/compare.sql", ".read sql/wilson.sql",
+    t.shell(db, "CREATE TABLE results(model, task, item, attempt, correct)", ".read sql/wilson.sql",
             "INSERT INTO results VALUES ('a', NULL, 1, NULL, 1), ('a', NULL, 2, NULL, '0'), ('b', NULL, '1', NULL, 0), ('b', NULL, '2', NULL, '1'), "
             "('a', NULL, 1, NULL, 1), ('a', NULL, 1, NULL, 1), ('b', NULL, NULL, NULL, 1)")
-    t.check("own: no task and no attempt", t.rows(db, "SELECT model, n, correct, tasks, task_ci IS NOT NULL FROM leaderboard"),
-            [("a", 4, 3, 1, 0), ("b", 3, 2, 1, 0)])
-    t.check("own: an item is the same as text", t.rows(db, "SELECT n, mean_a, mean_b, method FROM compare"), [(2, 0.5, 0.5, "paired means")])
     t.check("own: plain SQL counts text too", t.rows(db, "SELECT model, n, correct, invalid FROM leaderboard_wilson"), [("a", 4, 3, 0), ("b", 3, 2, 0)])
+    t.check("own: a question has a name", "the item of a row of model 'b' is NULL" in t.shell(db, "SELECT * FROM eval_leaderboard"), True)
+    t.shell(db, "DELETE FROM results WHERE item IS NULL")
+    t.check("own: no task and no attempt", t.rows(db, "SELECT model, n, correct, tasks, task_ci IS NOT NULL FROM eval_leaderboard"),
+            [("a", 4, 3, 1, 0), ("b", 2, 1, 1, 0)])
+    t.check("own: an item is the same as text", t.rows(db, "SELECT n, mean_a, mean_b, method FROM eval_compare"), [(2, 0.5, 0.5, "paired means")])
     t.shell(db, "INSERT INTO results VALUES ('c', 't', 1, 1, 0.7), ('d', 't', 1, 1, 'yes'), ('d', 't', 2, 1, 1)")
     t.check("own: plain SQL does not guess", t.rows(db, "SELECT model, n, correct, invalid, accuracy, lo, hi FROM leaderboard_wilson WHERE model > 'b' ORDER BY 1"),
             [("c", 1, None, 1, None, None, None), ("d", 2, None, 1, None, None, None)])
-    for view in ("leaderboard", "compare", "by_task", "common", "passes"):
-        t.check(f"own: nor does {view}", "a result must be 0 or 1, got 0.7" in t.shell(db, f"SELECT * FROM {view}"), True)
+    for name in ("leaderboard", "compare", "tasks", "common", "passes"):
+        t.check(f"own: nor does eval_{name}", "correct must be 0, 1, true or false, got 0.7" in t.shell(db, f"SELECT * FROM eval_{name}"), True)
     t.shell(db, "DELETE FROM results", "WITH r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 10) "
             "INSERT INTO results SELECT 'm', 't', 'p' || char(0) || i, 1, i % 2 FROM r UNION ALL SELECT 'm', 't', 'q', 1, 1 FROM r WHERE i < 3")
     t.check("own: items that differ after a NUL differ", t.rows(
         db, "SELECT ci = (WITH r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 10) SELECT clustered_ci_counts(k, n, 0.95, 'icc') FROM "
-            "(SELECT i % 2 AS k, 1 AS n FROM r UNION ALL SELECT 2, 2)) FROM leaderboard"), [(1,)])
+            "(SELECT i % 2 AS k, 1 AS n FROM r UNION ALL SELECT 2, 2)) FROM eval_leaderboard"), [(1,)])
 
 
 def wilson(t):

@@ -5,7 +5,7 @@
 
 Each adapter runs on a small database or on files of its tool's shape, kept in
 tests/views/adapters or written here; expected rows and counts were read off those by
-eye.  What the views make of such rows is tested in adapters.py.
+eye.  What the board makes of such rows is tested in adapters.py.
 """
 import json
 import pathlib
@@ -412,7 +412,7 @@ def zipped(t):
 
 
 def through(t):
-    """What the views show of each tool's small database or files: answers known, right ones, errored, their mean, and how."""
+    """What the board shows of each tool's small database or files: answers known, right ones, errored, their mean, and how."""
     for tool, board in (
             ("phoenix", [("new prompt", 6, 6, 2, 1.0, "clustered by item"), ("nightly #3", 2, None, 1, 0.9, "mean"),
                          ("nightly #4", 3, None, 0, 0.333333, "mean"), ("baseline", 7, 2, 1, 0.285714, "clustered by item")]),
@@ -423,8 +423,8 @@ def through(t):
             source = t.path("phoenix.db")
             t.shell(source, f".read {FILES}/phoenix.sql")
         make(tool, source, db)
-        t.check(f"{tool}: through the views", t.rows(
-            db, "SELECT model, n, correct, errored, round(accuracy, 6) AS mean, method FROM leaderboard", ".read sql/views.sql"), board)
+        t.check(f"{tool}: on the board", t.rows(
+            db, "SELECT model, n, correct, errored, round(accuracy, 6) AS mean, method FROM eval_leaderboard"), board)
 
 
 def main():

@@ -295,8 +295,8 @@ def other_tables(t):
                                ("own", "CREATE TABLE results(model, task, item, correct)", ["attempt", "score", "error", "score_lo", "score_hi", "UNIQUE"])):
         db = t.path(f"{name}.db")
         t.shell(db, made, "INSERT INTO results(model, task, item, correct) VALUES ('a', 't', 1, 0)")
-        said = t.shell(db, ".read sql/views.sql", "SELECT model, n FROM leaderboard")
-        t.check(f"{name}: the views read it", said, "a|1\n")
+        said = t.shell(db, "SELECT model, n FROM eval_leaderboard")
+        t.check(f"{name}: the board reads it", said, "a|1\n")
         for i in range(8):
             before = pathlib.Path(db).read_bytes()
             status, printed, errors = make("csv", file, db)
