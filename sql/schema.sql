@@ -3,9 +3,8 @@
 --   sqlite3 evals.db '.read sql/schema.sql'
 --
 -- The adapters in sql/adapters present other tools' storage in this shape, and
--- views.sql and report.sql read it.  A table or view of your own serves as well if
--- it is named results and has model, task, item and correct; it may have score,
--- error, score_lo and score_hi.
+-- eval_leaderboard and its like read it.  They read a table or view of your own as
+-- well, by its name, if it has a model, an item, and correct or score.
 --
 -- An answer is right or wrong, or it has a score:
 --

@@ -12,34 +12,34 @@ const KINDS = {
 };
 
 const EXAMPLES = {
-  Leaderboard: "SELECT rank_lo || '–' || rank_hi AS rank, model, n, accuracy, ci, p_best\nFROM leaderboard;",
-  Compare: "SELECT model_a, model_b, n, diff, ci, prob_a_better, verdict_all\nFROM compare\nORDER BY abs(diff) DESC;",
+  Leaderboard: "SELECT rank_lo || '–' || rank_hi AS rank, model, n, accuracy, ci, p_best\nFROM eval_leaderboard;",
+  Compare: "SELECT model_a, model_b, n, diff, ci, prob_a_better, verdict_all\nFROM eval_compare\nORDER BY abs(diff) DESC;",
   Ranks: "SELECT value->>'label' AS model, value->>'p_best' AS p_best, value->>'rank' AS expected_rank,\n" +
          "       value->>'lo' AS lowest, value->>'hi' AS highest\n" +
          "FROM json_each((SELECT ranks(model, correct) FROM results));",
-  "By task": "SELECT task, model, n, accuracy, ci, method\nFROM by_task;",
+  "By task": "SELECT task, model, n, accuracy, ci, method\nFROM eval_tasks;",
   "Every method": "SELECT method, lo, hi, json_array(lo, hi) AS interval\nFROM ci_methods(18, 20);",
   Picture: "SELECT forest_svg(model, accuracy, ci, '{\"axis\":\"accuracy, with its 95% interval\"}') AS picture\n" +
-           "FROM (SELECT model, accuracy, ci FROM leaderboard LIMIT 50);",
+           "FROM (SELECT model, accuracy, ci FROM eval_leaderboard LIMIT 50);",
 };
 
 const FOREST = `
 SELECT forest_svg(model, accuracy, ci, '{"axis":"accuracy, with its 95% interval"}')
-FROM (SELECT model, accuracy, ci FROM leaderboard LIMIT 1000)`;
+FROM (SELECT model, accuracy, ci FROM eval_leaderboard LIMIT 1000)`;
 const HEATMAP = `
-WITH first AS (SELECT row_number() OVER () AS place, model FROM leaderboard LIMIT 30)
+WITH first AS MATERIALIZED (SELECT row_number() OVER () AS place, model FROM eval_leaderboard LIMIT 30)
 SELECT heatmap_svg(a, b, p)
-FROM (SELECT a.model AS a, b.model AS b, CASE WHEN c.model_a = a.model THEN prob_a_better ELSE 1 - prob_a_better END AS p
+FROM (SELECT a.model AS a, b.model AS b, prob_a_better AS p
       FROM first AS a CROSS JOIN first AS b
-      LEFT JOIN compare AS c ON c.model_a = min(a.model, b.model) AND c.model_b = max(a.model, b.model)
+      LEFT JOIN eval_compare ON model_a = a.model AND model_b = b.model
       ORDER BY a.place, b.place)`;
 
 /* What can be saved, by the name of its file: a task of the worker's, or what is here. */
 const SAVINGS = [
   ["report.html", "the report, a page of its own", () => new Blob([reportText ?? refuseReport()], { type: "text/html" })],
-  ["leaderboard.csv", "a row a model, every column", () => ask("csv", { sql: "SELECT * FROM leaderboard" })],
-  ["compare.csv", "a row for every two models", () => ask("csv", { sql: "SELECT * FROM compare" })],
-  ["by_task.csv", "a row a model and task", () => ask("csv", { sql: "SELECT * FROM by_task" })],
+  ["leaderboard.csv", "a row a model, every column", () => ask("csv", { sql: "SELECT * FROM eval_leaderboard" })],
+  ["compare.csv", "a row for every two models", () => ask("csv", { sql: "SELECT * FROM eval_compare" })],
+  ["tasks.csv", "a row a model and task", () => ask("csv", { sql: "SELECT * FROM eval_tasks" })],
   ["forest.svg", "the models and their intervals, drawn", () => ask("picture", { sql: FOREST })],
   ["heatmap.svg", "how sure each is better than each other, drawn", () => ask("picture", { sql: HEATMAP })],
   ["evals.db", "the answers that were read, a SQLite database", () => ask("database")],

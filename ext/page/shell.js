@@ -5,7 +5,7 @@
 // Commands that set how the shell shows results; Shell's caller says that.
 const FORMATS = new Set([".mode", ".headers", ".separator", ".bail", ".echo", ".nullvalue", ".width"]);
 
-/* The text of a file of sql/: "leaderboard", "adapters/promptfoo", with or without .sql.
+/* The text of a file of sql/: "schema", "adapters/promptfoo", with or without .sql.
 ** Where it only reads another file of sql/, that stands in its place. */
 function sqlText(name) {
   const text = SQL_FILES[name] ?? SQL_FILES[`${name}.sql`];

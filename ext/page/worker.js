@@ -8,16 +8,9 @@
 const ROWS_SHOWN = 500;
 const TEXT_SHOWN = 2000;
 const PICTURE = /^<svg[ >]/;
-const VIEWS = `.read "|sed '/^DROP VIEW/d; s/^CREATE VIEW/CREATE TEMP VIEW/' sql/views.sql"\n`;
 const BESIDE = /-(wal|shm|journal)$/;
 
 let evalci, db, last;
-
-/* The views are temporary, as the report's: the database is only read. */
-function withViews(opened) {
-  new Shell(opened, () => {}).run(VIEWS);
-  return opened;
-}
 
 function counts() {
   const [[answers, models, tasks]] = db.query("SELECT count(*), count(DISTINCT model), count(DISTINCT coalesce(task, '')) FROM results").rows;
@@ -72,7 +65,6 @@ const TASKS = {
     const path = isDatabase ? paths.find((one) => decoder.decode(evalci.files.read(one, MAGIC.length)) === MAGIC) : commonPath(paths);
     if (kind === "results") db = evalci.open(path);
     else ({ db, said } = evalci.importFiles(kind, path, { ...chosen(choices, paths), database: `/databases/${nameOf(paths)}.db` }));
-    withViews(db);
     return { kind, name: path.slice(FILES.length), said: listed(said), ...counts(), lacksLog: isDatabase && lacksLog(path),
              isNameless: !isDatabase && isNameless() };
   },
@@ -80,11 +72,10 @@ const TASKS = {
   sample() {
     db = evalci.open("/databases/demo.db");
     new Shell(db, () => {}).read("demo");
-    withViews(db);
     return { kind: "sample", ...counts() };
   },
 
-  /* Over a connection of its own, which lacks the views that it makes. */
+  /* Over a connection of its own, since it makes temporary views. */
   report() {
     const reader = evalci.open(db.path);
     try {

@@ -33,7 +33,7 @@ HERE = ROOT / "tests/clients"
 WORK = ROOT / "build/clients"
 HOME = WORK / "home"  # what a reader has: evals.db, build/ and sql/
 EXTENSION = ROOT / "build/evalci"
-SETUP = [ROOT / "sql/schema.sql", HERE / "rows.sql", ROOT / "sql/views.sql", catalogue.TABLE]
+SETUP = [ROOT / "sql/schema.sql", HERE / "rows.sql", catalogue.TABLE]
 RUN = {
     "sh": ["sh"],
     "python": [sys.executable],
@@ -116,7 +116,7 @@ def prepare():
     quoted, listed, intervals = (
         shell(database, f".load {EXTENSION}", f".mode {mode}", ask)
         for mode, ask in (("quote", f".read {terminated}"), ("list", f".read {terminated}"),
-                          ("quote", "SELECT model, ci FROM leaderboard WHERE ci IS NOT NULL")))
+                          ("quote", "SELECT model, ci FROM eval_leaderboard WHERE ci IS NOT NULL")))
     return literals(quoted), listed.splitlines(), literals(intervals)
 
 

@@ -84,7 +84,7 @@ def check_wheel(version, packages, scratch):
     check(f"the version: {got}", got["version"] == got["same"] == version)
     check(f"an interval: {got['interval']}", got["interval"].startswith(INTERVAL))
     check("the path is within what was installed", got["path"].startswith(str(scratch)))
-    check("sql() by both names", got["leaderboard"] and got["adapter"])
+    check("sql() by both names", got["schema"] and got["adapter"])
     check(f"sql() of no file: {got['no file']}", "'nothing'; there are README.md, adapters/" in got["no file"])
     check(f"a Python that cannot: {got['cannot']}", "pysqlite3" in got["cannot"]
           and got["cannot"].startswith("RuntimeError: evalci.load: this connection cannot"))

@@ -31,7 +31,7 @@ print(json.dumps({
     "interval": db.execute("SELECT bayes_ci_counts(18, 20)").fetchone()[0],
     "path": evalci.loadable_path(),
     "python": sys.executable,
-    "leaderboard": evalci.sql("leaderboard") == evalci.sql("leaderboard.sql"),
+    "schema": evalci.sql("schema") == evalci.sql("schema.sql"),
     "adapter": "CREATE VIEW" in evalci.sql("adapters/promptfoo"),
     "no file": said(evalci.sql, "nothing"),
     "cannot": said(evalci.load, Without()),

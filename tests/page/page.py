@@ -351,7 +351,7 @@ def hostile(page, path):
     same_report("hostile names", page.report(), native_report(db))
     names = page.run("[...document.getElementById('report-frame').contentDocument.querySelectorAll('#leaderboard td.name')].map((td) => td.textContent)")
     check("the report has every name whole", sorted(names) == sorted(HOSTILE))
-    rows, error = page.ask("SELECT model, ci FROM leaderboard ORDER BY model")
+    rows, error = page.ask("SELECT model, ci FROM eval_leaderboard ORDER BY model")
     check(f"SQL shows every name: {error}", sorted(r[0].split("…")[0][:200] for r in rows) == sorted(n[:200] for n in HOSTILE))
     saved = list(csv.reader(io.StringIO(page.save("leaderboard.csv").decode(), newline="")))
     check("the CSV has every name whole", sorted(r[0] for r in saved[1:]) == sorted(HOSTILE))
@@ -372,7 +372,6 @@ def hostile(page, path):
 def sql_box(page, path):
     page.dropped(path / "good.db")
     db = connect(path / "good.db")
-    db.executescript((ROOT / "sql/views.sql").read_text())
     examples = page.run("[...document.querySelectorAll('#examples button')].map((b) => b.textContent)")
     page.tab("sql")
     for i, name in enumerate(examples):
@@ -495,14 +494,13 @@ def stopping(page, path):
 def downloads(page, path):
     page.dropped(path / "good.db")
     db = connect(path / "good.db")
-    db.executescript((ROOT / "sql/views.sql").read_text())
     check("report.html is the report", page.save("report.html").decode() == page.report())
-    for view in ("leaderboard", "compare", "by_task"):
-        saved = list(csv.reader(io.StringIO(page.save(f"{view}.csv").decode(), newline="")))
-        asked = db.execute(f"SELECT * FROM {view}")
+    for name in ("leaderboard", "compare", "tasks"):
+        saved = list(csv.reader(io.StringIO(page.save(f"{name}.csv").decode(), newline="")))
+        asked = db.execute(f"SELECT * FROM eval_{name}")
         wanted = [["" if v is None else str(v) for v in row] for row in asked]
-        check(f"{view}.csv has the view's columns", saved[0] == [d[0] for d in asked.description])
-        check(f"{view}.csv has its rows", len(saved) == len(wanted) + 1 and all(
+        check(f"{name}.csv has the board's columns", saved[0] == [d[0] for d in asked.description])
+        check(f"{name}.csv has its rows", len(saved) == len(wanted) + 1 and all(
             alike(a, b) for one, two in zip(saved[1:], wanted) for a, b in zip(one, two)))
     for name in ("forest.svg", "heatmap.svg"):
         svg = page.save(name).decode()

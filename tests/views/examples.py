@@ -32,8 +32,8 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
 ELSEWHERE = {
     "sudo make install": "installs",
     "sqlite-utils query": "tests/clients/run",
-    "datasette evals.db": "tests/views/datasette.py runs its queries",
-    "echo 'SELECT model, ci FROM leaderboard' |": "tests/clients/run",
+    "datasette evals.db": "tests/views/views.py runs its queries",
+    "echo 'SELECT model, ci FROM eval_leaderboard' |": "tests/clients/run",
     "psql -X -f sql/pushdown/asked.sql": "tests/pushdown/run.py",
 }
 CLIENTS = {"js": "node", "java": "java", "r": "Rscript"}

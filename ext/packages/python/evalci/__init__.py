@@ -42,7 +42,7 @@ def load(connection):
 
 
 def sql(name):
-    """The text of a file of sql/: 'leaderboard', 'adapters/promptfoo', with or without .sql.
+    """The text of a file of sql/: 'schema', 'adapters/promptfoo', with or without .sql.
 
     Where it only reads another file of sql/, that stands in its place, so that a text
     without other commands of the sqlite3 shell runs by executescript().

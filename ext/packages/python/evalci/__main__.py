@@ -12,11 +12,8 @@ import urllib.parse
 import evalci
 from evalci.shell import Shell, lines_to, slashed, table_to
 
-TEMPORARY = ".read \"|sed '/^DROP VIEW/d; s/^CREATE VIEW/CREATE TEMP VIEW/' sql/{}.sql\"\n"
-
 # Of the leaderboard's columns those that fit on a line.
-COLUMNS = {"model": "model", "n": "n", "correct": "correct", "errored": "errored", "accuracy": "round(accuracy, 4) AS accuracy",
-           "ci": 'ci_text(ci) AS "95%"', "method": "method", "bar": "bar"}
+SHOWN = 'model, n, correct, errored, round(accuracy, 4) AS accuracy, ci_text(ci) AS "95%", method, bar'
 
 
 class Refused(Exception):
@@ -63,10 +60,7 @@ def report(given):
 
 def leaderboard(given):
     db = existing(given.database)
-    Shell(db, table_to(db)).run(TEMPORARY.format("leaderboard"))
-    there = [column[0] for column in db.execute("SELECT * FROM leaderboard LIMIT 0").description]
-    shown = [COLUMNS[name] for name in COLUMNS if name in there]
-    rows = db.execute(f"SELECT {'*' if given.json else ', '.join(shown)} FROM leaderboard")
+    rows = db.execute(f"SELECT {'*' if given.json else SHOWN} FROM eval_leaderboard")
     if given.json:
         names = [column[0] for column in rows.description]
         print(json.dumps([dict(zip(names, row)) for row in rows], ensure_ascii=False, indent=1))
