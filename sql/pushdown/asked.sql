@@ -9,7 +9,7 @@
 -- PostgreSQL, DuckDB and SQLite.  A results table without score, error, score_lo and
 -- score_hi wants a view in its place that has them, as NULL.
 --
---   graded        whether the task is, and share its part of the range: as in ../views.sql
+--   graded        whether the task is, and share its part of the range: as in eval_leaderboard
 --   outside       1 if that is not from 0 to 1, and the share is given as 0
 --   units, rest   the share in whole numbers of 2^-31 and of 2^-62, since sums of these
 --                 are the same in whatever order a warehouse makes them

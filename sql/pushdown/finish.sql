@@ -1,6 +1,6 @@
 -- The leaderboard and the comparison from counts that a warehouse made with the
--- other files here, to the digit of ../views.sql over the rows: compare whole, and of
--- leaderboard the columns that counts can give.  In a database of its own:
+-- other files here, to the digit of eval_compare over the rows, and of eval_leaderboard
+-- in the columns that counts can give.  In a database of its own:
 --
 --   sqlite3 counts.db '.load build/evalci' '.read sql/pushdown/finish.sql' \
 --     '.import --csv --skip 1 models.csv model_counts' \
@@ -124,7 +124,7 @@ SELECT model, n, correct, errored, accuracy,
        tasks,
        task_ci, ci_lo(task_ci) AS task_lo, ci_hi(task_ci) AS task_hi,
        ci_bar(ci, accuracy) AS bar,
-       max(0, accuracy - ci_lo(ci)) AS err_lo, max(0, ci_hi(ci) - accuracy) AS err_hi
+       max(0.0, accuracy - ci_lo(ci)) AS err_lo, max(0.0, ci_hi(ci) - accuracy) AS err_hi
 FROM counted
 ORDER BY accuracy DESC, model;
 
@@ -166,7 +166,7 @@ WITH ordered AS (
   SELECT *, p * (1 + count(p) OVER () - row_number() OVER (ORDER BY p IS NULL, p)) AS step FROM tested
 ), held AS (
   SELECT *, mean_a - mean_b AS diff,
-         CASE WHEN p IS NOT NULL THEN min(1, max(step) OVER (ORDER BY p IS NULL, p)) END AS p_all FROM stepped
+         CASE WHEN p IS NOT NULL THEN min(1.0, max(step) OVER (ORDER BY p IS NULL, p)) END AS p_all FROM stepped
 )
 SELECT model_a, model_b, n, both, only_a, only_b, neither, diff,
        ci, ci_lo(ci) AS lo, ci_hi(ci) AS hi, prob_a_better,
@@ -178,7 +178,7 @@ SELECT model_a, model_b, n, both, only_a, only_b, neither, diff,
        CASE WHEN p_all IS NULL THEN NULL WHEN p_all > 0.05 THEN 'not separated'
             WHEN mean_a > mean_b THEN 'A better' ELSE 'B better' END AS verdict_all,
        method, mean_a, mean_b,
-       max(0, diff - ci_lo(ci)) AS err_lo, max(0, ci_hi(ci) - diff) AS err_hi
+       max(0.0, diff - ci_lo(ci)) AS err_lo, max(0.0, ci_hi(ci) - diff) AS err_hi
 FROM held
 ORDER BY model_a, model_b;
 

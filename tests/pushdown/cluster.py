@@ -20,7 +20,7 @@ import tempfile
 import threading
 
 import run as pushdown
-from run import ROOT, Postgres, answers_of, check, connect, differences, finish, rows_sql, timed
+from run import ORACLE, ROOT, Postgres, answers_of, check, connect, differences, finish, rows_sql, timed
 
 SHARDS = 3
 VIEWS = {"models": "model_counts", "tasks": "task_counts", "items": "item_counts", "pairs": "pair_counts",
@@ -147,7 +147,7 @@ def check_loss(coordinator, shards, whole, seconds):
 def rows_database(extension, path, text):
     rows = connect(path, extension)
     rows.executescript((ROOT / "sql/schema.sql").read_text() + "PRAGMA journal_mode = off;"
-                       + text.replace("answers", "results") + (ROOT / "sql/views.sql").read_text())
+                       + text.replace("answers", "results") + ORACLE)
     return rows
 
 

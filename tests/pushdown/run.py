@@ -5,8 +5,8 @@ for rows.sql with as many tasks, of 15,000 rows each.
 
 Every engine makes the rows of rows.sql itself.  The counting
 queries run there as they are in sql/pushdown, their CSV is imported by the real
-sqlite3 shell, and what finish.sql's views give is compared with what
-views.sql gives over the rows, value by value and type by type.  The methods that those views do not use are compared likewise.
+sqlite3 shell, and what finish.sql's views give is compared with what eval_leaderboard and
+eval_compare give over the rows, value by value and type by type.  The methods that those do not use are compared likewise.
 """
 import contextlib
 import csv
@@ -27,6 +27,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 from checks import SQLITE  # noqa: E402
 
 HERE = ROOT / "tests/pushdown"
+ORACLE = (ROOT / "tests/board/oracle.sql").read_text()
 COLUMNS = {"leaderboard": "model, n, correct, errored, accuracy, ci, lo, hi, method, tasks, task_ci, task_lo, task_hi, bar, err_lo, err_hi",
            "compare": "*"}
 COUNTS = ["models", "tasks", "items", "pairs", "scores", "diffs"]
@@ -52,7 +53,7 @@ STAGES = {
     "all": ("SELECT * FROM answers", "clustered by item", "paired means"),
 }
 
-# Methods that the views do not use: (over the rows, over the counts).
+# Methods that the board does not use: (over the rows, over the counts).  questions is of ORACLE.
 PAIR = "'a-small', 'Ångström 7b'"
 BOTH = f"""WITH asked AS MATERIALIZED (SELECT model, task, item, total / n AS mean, n, graded, outside FROM questions
                                        WHERE model IN ({PAIR}) AND n > 0)"""
@@ -88,9 +89,11 @@ METHODS = {
            FROM scores AS s JOIN score_counts AS c USING (model) GROUP BY s.model ORDER BY s.model"""),
     "attempts": (
         """SELECT model, pass_at_k_ci(correct, item, 2), pass_hat_k_ci(correct, item, 3, 0.9)
-           FROM results WHERE correct IS NOT NULL GROUP BY model ORDER BY model""",
+           FROM results WHERE correct IS NOT NULL AND (model, task, item) IN (
+             SELECT model, task, item FROM results WHERE correct IS NOT NULL GROUP BY 1, 2, 3 HAVING count(*) > 2)
+           GROUP BY model ORDER BY model""",
         """WITH again(model, k, n, items) AS (
-             SELECT model, total, n, items FROM item_counts
+             SELECT model, total, n, items FROM item_counts WHERE n > 2
              UNION ALL SELECT model, k, n, items - 1 FROM again WHERE items > 1)
            SELECT model, pass_at_k_ci_counts(k, n, 2), pass_hat_k_ci_counts(k, n, 3, 0.9)
            FROM again GROUP BY model ORDER BY model"""),
@@ -265,9 +268,9 @@ def rows_sql(tasks):
 
 
 def answers_of(db, which, graded=False):
-    """What a user sees: the two views' rows, in the columns that counts can give, and
+    """What a user sees: the rows of the two tables, in the columns that counts can give, and
     the other methods', by name."""
-    found = {view: db.execute(f"SELECT {columns if which == 0 else '*'} FROM {view}") for view, columns in COLUMNS.items()}
+    found = {name: db.execute(f"SELECT {columns} FROM eval_{name}" if which == 0 else f"SELECT * FROM {name}") for name, columns in COLUMNS.items()}
     found.update((name, db.execute(queries[which])) for name, queries in METHODS.items() if not graded or name not in UNGRADED)
     return {name: ([column[0] for column in rows.description] if name in COLUMNS else None,
                    rows.fetchall()) for name, rows in found.items()}
@@ -359,7 +362,7 @@ def main(extension, library, tasks="200"):
         rows = connect(str(scratch / "rows.db"), extension)
         rows.executescript((ROOT / "sql/schema.sql").read_text() + "ALTER TABLE results RENAME TO answers;"
                            + "PRAGMA journal_mode = off;" + rows_sql(tasks))
-        rows.executescript("CREATE VIEW results AS SELECT * FROM answers;" + (ROOT / "sql/views.sql").read_text())
+        rows.executescript("CREATE VIEW results AS SELECT * FROM answers;" + ORACLE)
         engines = [Lite(rows)]
         for start in (lambda: stack.enter_context(Postgres(scratch)), lambda: Duck(scratch, library)):
             try:
