@@ -207,6 +207,15 @@ ev_status board_tasks_interval(const board *b, size_t model, bool common, ev_hos
 /* To twelve digits after the point: a mean of tasks may differ beyond them by its order. */
 double board_round(double x);
 
+/* Over tasks, a model of one task stands as on that. */
+static inline bool board_over_tasks(const board *b, const board_standing *s) {
+  return b->settings.by_task && s->tasks > 1;
+}
+
+static inline bool board_interrupted(ev_host host) {
+  return host.interrupted && host.interrupted(host.context);
+}
+
 static inline ev_interval board_no_interval(void) {
   return (ev_interval){NAN, NAN};
 }

@@ -3,7 +3,7 @@
 */
 #include <stdlib.h>
 
-#include "../stats/clustered.h"
+#include "../stats/other_tasks.h"
 #include "../stats/proportion.h"
 #include "inside.h"
 
@@ -97,11 +97,6 @@ static board_standing add_up(const board *b, size_t model) {
   return all;
 }
 
-/* Over tasks, a model of one task stands as on that. */
-static bool over_tasks(const board *b, const board_standing *s) {
-  return b->settings.by_task && s->tasks > 1;
-}
-
 ev_status board_prepare(board *b) {
   size_t models = b->models.count, tasks = b->tasks.count;
   if (b->totals) return EV_OK;
@@ -116,7 +111,7 @@ ev_status board_prepare(board *b) {
     count_parts(b, m, b->parts + m * tasks);
     totals[m].standing = add_up(b, m);
     totals[m].best = NAN;
-    if (over_tasks(b, &totals[m].standing)) totals[m].standing.accuracy = board_macro(b, m);
+    if (board_over_tasks(b, &totals[m].standing)) totals[m].standing.accuracy = board_macro(b, m);
   }
   return EV_OK;
 }
@@ -137,7 +132,7 @@ const char *board_method(const board *b, const board_standing *s, bool tasks) {
   bool guessed = s->repeated && !b->settings.numbered;
   if (s->n == 0) return NULL;
   if (s->outside) return "score out of range";
-  if (tasks && over_tasks(b, s))
+  if (tasks && board_over_tasks(b, s))
     return guessed ? "mean of tasks, repeated rows as attempts" : "mean of tasks";
   if (s->graded && s->repeated)
     return guessed ? "mean, clustered by item, repeated rows as attempts"
@@ -184,7 +179,7 @@ ev_status board_task_interval(const board *b, size_t model, size_t task, ev_host
 
 ev_status board_model_interval(board *b, size_t model, ev_host host, ev_interval *ci) {
   board_total *total = &b->totals[model];
-  if (over_tasks(b, &total->standing)) return board_macro_interval(b, model, host, ci);
+  if (board_over_tasks(b, &total->standing)) return board_macro_interval(b, model, host, ci);
   *ci = total->ci.ci;
   if (total->ci.known) return EV_OK;
   ev_status status = questions_interval(b, model, 0, b->tasks.count, &total->standing, host, ci);
@@ -215,19 +210,21 @@ ev_status board_macro_interval(board *b, size_t model, ev_host host, ev_interval
 /* Below so many tasks nobody can say what others are like. */
 enum { FEWEST_TASKS = 5 };
 
-/* The accuracy on another task like these: tasks are the clusters. */
+/* The accuracy on another task like these: tasks are the clusters, in the order of their
+** names, for the same digits. */
 static ev_status other_tasks(const board *b, size_t model, ev_host host, ev_interval *ci) {
   const board_standing *s = &b->totals[model].standing;
   board_units units = {0};
   ev_score_cluster *list = malloc((b->tasks.count + 1) * sizeof *list);
   if (!list) return EV_NO_MEMORY;
   for (size_t t = 0; t < b->tasks.count; t++) {
-    const board_part *part = &b->parts[model * b->tasks.count + t];
+    const board_part *part = &b->parts[model * b->tasks.count + b->task_order[t]];
     double total = s->graded ? board_sum_of(part->sum) : part->correct;
     if (part->n > 0) list[units.count++] = (ev_score_cluster){total, part->n, 1};
   }
   units.list = list;
-  ev_status status = board_units_interval(&units, s->graded, true, &b->options, host, ci);
+  ev_status status = s->graded ? ev_other_tasks(list, units.count, &b->options, host, ci)
+                               : board_units_interval(&units, false, true, &b->options, host, ci);
   free(list);
   return status;
 }
