@@ -118,6 +118,7 @@ typedef struct board_pair {
   uint32_t both, only_a, only_b; /* of the questions that are right or wrong and asked once */
   bool scored;                   /* some question is graded or was asked again */
   bool outside;                  /* a score is outside its task's range */
+  bool tied;                     /* the same questions, and the same score on each */
   bool tested;                   /* has p */
   signed char verdict;           /* of all pairs at once: 1 A is better, -1 B is, 0 neither */
   double mean_a, mean_b;         /* NAN where outside */

@@ -98,8 +98,9 @@ static ev_status held_pair(evalci_board_cursor *c, ev_host host, double *p_all, 
   return EV_OK;
 }
 
-static const char *verdict_words(int verdict) {
-  return verdict > 0 ? "A better" : verdict < 0 ? "B better" : "not separated";
+/* Models are tied if they have the same data; else nobody knows. */
+static const char *verdict_words(const board_pair *p, int verdict) {
+  return verdict > 0 ? "A better" : verdict < 0 ? "B better" : p->tied ? "tied" : "not separated";
 }
 
 static void show_held(evalci_board_cursor *c, sqlite3_context *context, bool words) {
@@ -108,7 +109,7 @@ static void show_held(evalci_board_cursor *c, sqlite3_context *context, bool wor
   ev_status status = held_pair(c, evalci_host_of(context), &p_all, &verdict);
   if (!evalci_check_status(context, compare_name, status) || isnan(p_all)) return;
   if (words)
-    evalci_result_words(context, verdict_words(verdict));
+    evalci_result_words(context, verdict_words(&c->pair, verdict));
   else
     sqlite3_result_double(context, p_all);
 }
@@ -122,7 +123,7 @@ static void show_pair_interval(evalci_board_cursor *c, sqlite3_context *context,
   if (column != CM_VERDICT)
     evalci_result_ci(context, compare_name, status, c->ci, part, diff);
   else if (evalci_check_status(context, compare_name, status) && !isnan(c->ci.lo))
-    evalci_result_words(context, verdict_words((c->ci.lo > 0) - (c->ci.hi < 0)));
+    evalci_result_words(context, verdict_words(&c->pair, (c->ci.lo > 0) - (c->ci.hi < 0)));
 }
 
 /* Of the test or of the posterior. */
