@@ -3,7 +3,8 @@
 
     board.py EXTENSION
 
-Every cell is held to the views of oracle.sql, which compute the same in SQL, over the shapes of tests/views/views.py.
+Every cell is held to the views of oracle.sql, which compute the same in SQL, over the shapes of tests/views/views.py;
+p, verdicts, ranks and P(best), which the views have otherwise, to anew.py.
 Then what views cannot do: options, names of tables and columns, errors, recursion, pairs asked for by WHERE.
 """
 import contextlib
@@ -17,14 +18,15 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/views")]
 import views  # noqa: E402
+from anew import Anew  # noqa: E402
 from checks import check, finish  # noqa: E402
 
 ORACLE = (ROOT / "tests/board/oracle.sql").read_text()
 SCHEMA = (ROOT / "sql/schema.sql").read_text()
 TABLES = {"leaderboard": "eval_leaderboard", "compare": "eval_compare", "by_task": "eval_tasks", "common": "eval_common",
           "passes": "eval_passes"}
-# The view adds doubles in the order of rows.
-ROUNDED = {"pass_at_k", "pass_hat_k"}
+# The view adds doubles in the order of rows, anew.py those of question means; its grid is good for 1e-6.
+ROUNDED = {"pass_at_k": 1e-14, "pass_hat_k": 1e-14, "p": 1e-9, "p_all": 1e-9, "p_best": 1e-6, "task_lo": 1e-12, "task_hi": 1e-12}
 
 
 def filled(rows):
@@ -58,12 +60,32 @@ def fails(db, sql, *words):
 def same_cell(column, a, b):
     if a is None or b is None or isinstance(a, (str, bytes)) or isinstance(b, (str, bytes)):
         return a == b
-    return abs(a - b) <= (1e-14 if column in ROUNDED else 0)
+    return abs(a - b) <= ROUNDED.get(column, 0)
+
+
+def corrected(anew, view, rows, pairs, ranks, best):
+    """What a view says, with what anew.py says in place of it."""
+    for row in rows:
+        if view == "compare" and row["p"] is not None:
+            found = pairs[row["model_a"], row["model_b"]]
+            row |= {k: found[k] for k in ("p", "p_all", "verdict_all")}
+            row["verdict"] = "tied" if found["tied"] else row["verdict"]
+        if view in ("leaderboard", "common") and row["rank_lo"] is not None:
+            row["rank_lo"], row["rank_hi"] = ranks[row["model"]]
+        if view == "leaderboard" and row["p_best"] is not None:
+            row["p_best"] = best.get(row["model"], row["p_best"])
+        if view == "leaderboard" and (found := anew.other_tasks(row["model"])):
+            row |= {"task_lo": found[0], "task_hi": found[1]}
+            del row["task_ci"]
+    return rows
 
 
 def equal(name, db):
+    anew = Anew(db)
+    pairs, ranks = anew.held()
+    best = anew.best()
     for view, function in TABLES.items():
-        wanted, got = (table(db, f"SELECT * FROM {t}") for t in (view, function))
+        wanted, got = corrected(anew, view, table(db, f"SELECT * FROM {view}"), pairs, ranks, best), table(db, f"SELECT * FROM {function}")
         check(f"{name}: {function} has as many rows as {view}", len(wanted) == len(got))
         for w, g in zip(wanted, got):
             for column in w:
@@ -148,9 +170,10 @@ def by_task():
     check("and the order", [r["model"] for r in tasks] == sorted(plain, key=lambda m: (-plain[m]["macro"], m)))
     pair, = table(db, "SELECT * FROM eval_compare('results', '{\"by\":\"task\"}')")
     check("the difference is macro's", abs(pair["diff"] - (plain["a"]["macro"] - plain["b"]["macro"])) < 1e-12)
-    wanted = one(db, "SELECT weighted_mean_ci(a.correct - b.correct, CASE a.task WHEN 't' THEN 1/60.0 ELSE 1/5.0 END, 0.95, -1, 1)"
-                     " FROM results AS a JOIN results AS b USING (task, item) WHERE a.model = 'a' AND b.model = 'b'")
-    check("and its interval", pair["ci"] == wanted and pair["method"] == "paired means of tasks")
+    joined = "FROM results AS a JOIN results AS b USING (task, item) WHERE a.model = 'a' AND b.model = 'b'"
+    check("and its interval", pair["ci"] == one(db, f"SELECT macro_ci(a.correct - b.correct, task, 0.95, -1, 1) {joined}") and pair["method"] == "paired means of tasks")
+    wanted = one(db, f"SELECT paired_p(a.correct / n, b.correct / n) FROM (SELECT 't' AS task, 12.0 AS n UNION SELECT 'u', 1) JOIN results AS a USING (task) JOIN results AS b USING (task, item) WHERE a.model = 'a' AND b.model = 'b'")
+    check(f"and its p {pair['p']}, {wanted}: a question of 60 weighs a twelfth of one of 5", abs(pair["p"] - wanted) < 1e-12)
     alone = [r for r in rows if r[1] == "t"]
     check("one task is as it was", [r["ci"] for r in table(filled(alone), "SELECT ci FROM eval_leaderboard('results', '{\"by\":\"task\"}')")] ==
           [r["ci"] for r in table(filled(alone), "SELECT ci FROM eval_leaderboard")])
@@ -176,8 +199,24 @@ def errored():
     for g, w in zip(got, wanted):
         check("errored answers are wrong ones", {**g, "errored": 0} == w)
         check("and still counted as errored", g["errored"] == skipped[g["model"]] > 0)
+    timeouts()
     for function in ("eval_compare", "eval_common"):
         check(f"{function}, too", table(filled(rows), f"SELECT * FROM {function}('results', '{{\"errors\":\"wrong\"}}')") == table(filled(counted), f"SELECT * FROM {function}"))
+
+
+def timeouts():
+    """A candidate whose 61 wrong answers became errors leads with 100%; its row says what that is of."""
+    rows = [("old", "t", i, 1, int(i % 3 > 0), None, None, None, None) for i in range(100)]
+    rows += [("new", "t", i, 1, None if i < 61 else 1, None, "timeout" if i < 61 else None, None, None) for i in range(100)]
+    db = filled(rows)
+    new = table(db, "SELECT * FROM eval_leaderboard")[0]
+    check(f"the row says how many are not known: {new}", (new["model"], new["n"], new["accuracy"], new["errored"]) == ("new", 39, 1, 61))
+    check("and what they leave open", new["bounded_ci"] == one(db, "SELECT bounded_ci_counts(39, 0, 61)") and new["bounded_lo"] < 0.4 and new["bounded_hi"] > 0.99)
+    old = table(db, "SELECT * FROM eval_leaderboard WHERE model = 'old'")[0]
+    check("whoever answered all has nothing left open", old["errored"] == 0 and old["bounded_ci"] == old["ci"])
+    first, second = table(db, "SELECT * FROM eval_leaderboard('results', '{\"errors\":\"wrong\"}')")
+    check(f"as wrong ones they undo it: {second}", (first["model"], second["accuracy"], second["errored"]) == ("old", 0.39, 61) and second["p_best"] < 0.001)
+    check("and nothing is left open", second["bounded_ci"] == second["ci"])
 
 
 def ranges():
