@@ -1,15 +1,17 @@
 #!/usr/bin/python3
-"""What decides the verdicts of sql/views.sql, measured by simulation: make verdicts.
+"""What decides the verdicts of the board, measured by simulation: make verdicts.
 
     /usr/bin/python3 tests/measured/verdicts.py build/evalci.so [--out DIR]
 
-Two questions.  Which p, held to all pairs by Holm's method, calls some pair of equal models different in at most 5% of
-evals?  And how are two models compared on questions that were asked several times?  Seeded; every number from the
-extension, through SQL.  Writes verdicts.md, the same bytes on every run; if what the views do misses its bar, the
-script says so and exits with status 1.
+Which p, held to all pairs by Holm's method, calls some pair of equal models different in at most 5% of evals, and how
+many pairs of real boards does it tell apart?  How are two models compared on questions that were asked several times?
+And what is the mean on other tasks?  Seeded; every number from the extension, through SQL.  Writes verdicts.md, the
+same bytes on every run; if what the board does misses its bar, the script says so and exits with status 1.
 """
 import argparse
+import csv
 import functools
+import itertools
 import json
 import math
 import pathlib
@@ -22,10 +24,12 @@ try:
 except (ImportError, AttributeError) as e:
     sys.exit(f"verdicts.py: {e}; it needs Debian's /usr/bin/python3 and python3-numpy (make verdicts installs them)")
 
+BOARDS = pathlib.Path(__file__).resolve().parent.parent / "board/data"
 SEED = 2025
 MODELS = 30
 RUNS = 1000
 DRAWS = 1500
+TASKS = (5, 10, 20, 60)
 LEVEL = 0.95
 
 
@@ -78,23 +82,91 @@ def family(ext, n, spread, accuracy):
     return called / RUNS
 
 
-def family_again(ext, questions, tries, own):
-    """The same of questions asked several times, by paired_mean_prob_better of their means.
+def family_of_means(ext, questions, tries, own):
+    """The same of question means, by paired_p, by the tail of paired_mean_prob_better, and by t tests.
 
     The models are equal over all questions like these: on each question alike, or with a normal effect of their own.
+    Without tries, each answer is graded: its score is the chance of being right, with some noise of the logit.
     """
     random = np.random.default_rng([SEED, questions, tries, int(10 * own)])
     first, second = np.triu_indices(MODELS, 1)
-    bar, called = (1 - LEVEL) / len(first), 0
+    bar, called = (1 - LEVEL) / len(first), np.zeros(3)
     for _ in range(RUNS):
         logit = random.normal(0, 1.5, questions) + random.normal(0, own, (MODELS, questions))
-        means = (random.random((tries, MODELS, questions)) < 1 / (1 + np.exp(-logit))).mean(axis=0)
+        if tries:
+            means = (random.random((tries, MODELS, questions)) < 1 / (1 + np.exp(-logit))).mean(axis=0)
+        else:
+            means = 1 / (1 + np.exp(-logit - random.normal(0, 0.5, logit.shape)))
         diff = means[first] - means[second]
         apart = np.abs(diff.mean(axis=1)) / np.sqrt(diff.var(axis=1) + 1 / questions ** 2)
-        probs = [ext.over("paired_mean_prob_better", list(zip(means[first[i]].tolist(), means[second[i]].tolist())))
-                 for i in np.argsort(-apart, kind="stable")[:5]]
-        called += min(min(p, 1 - p) for p in probs) * 2 <= bar
+        furthest = [list(zip(means[first[i]].tolist(), means[second[i]].tolist())) for i in np.argsort(-apart, kind="stable")[:5]]
+        probs = [ext.over("paired_mean_prob_better", pair) for pair in furthest]
+        called += [min(ext.over("paired_p", pair) for pair in furthest) <= bar, min(min(p, 1 - p) for p in probs) * 2 <= bar,
+                   min(student(np.subtract(*np.transpose(pair))) for pair in furthest) <= bar]
     return called / RUNS
+
+
+def student(diff):
+    """The two-sided p of Student's t test: the tail over an angle, t = sqrt(df) tan(angle)."""
+    df, spread = len(diff) - 1, diff.std(ddof=1)
+    if spread == 0:
+        return 0.0 if diff[0] else 1.0
+    angle = math.atan(abs(diff.mean()) / spread * math.sqrt(len(diff) / df))
+    nodes = np.linspace(angle, math.pi / 2, 4001)
+    density = np.cos(nodes) ** (df - 1)
+    return float(2 * math.exp(math.lgamma((df + 1) / 2) - math.lgamma(df / 2)) / math.sqrt(math.pi) * (density.sum() - density[[0, -1]].sum() / 2) * (nodes[1] - nodes[0]))
+
+
+# Real boards
+
+
+def told_apart(ext, name):
+    """Pairs, and how many of them Holm's method tells apart by paired_p (the board's), by the posterior's tail and by t tests."""
+    with open(BOARDS / f"{name}.csv") as file:
+        table = list(csv.DictReader(file))
+    models = [m for m in table[0] if m != "item"]
+    cells = {m: {q["item"]: q[m].partition("/") for q in table if q[m]} for m in models}
+    graded = not any(slash for m in models for _, slash, _ in cells[m].values())
+    ext.db.execute("DROP TABLE IF EXISTS results")
+    ext.db.execute(f"CREATE TABLE results(model, item, {'score' if graded else 'correct'})")
+    for m in models:
+        ext.db.executemany("INSERT INTO results VALUES (?, ?, ?)", [(m, q, float(x)) if graded else (m, q, int(i < int(x)))
+                                                                    for q, (x, _, n) in cells[m].items() for i in range(int(n or 1))])
+    board = ext.db.execute("SELECT sum(verdict_all IN ('A better', 'B better')) FROM eval_compare").fetchone()[0]
+    tail, tests = [], []
+    for a, b in itertools.combinations(models, 2):
+        pairs = [tuple(float(x) / float(n or 1) for x, _, n in (cells[a][q], cells[b][q])) for q in cells[a] if q in cells[b]]
+        prob = ext.over("paired_mean_prob_better", pairs)
+        tail.append(2 * min(prob, 1 - prob))
+        tests.append(student(np.subtract(*np.transpose(pairs))))
+    return len(tests), board, holm(tail), holm(tests)
+
+
+def holm(ps):
+    """How many are below 1 - LEVEL, one after the other from the least."""
+    ok = [p * (len(ps) - i) <= 1 - LEVEL for i, p in enumerate(sorted(ps))]
+    return ok.index(False) if False in ok else len(ok)
+
+
+# Other tasks
+
+
+def other_tasks(ext, tasks, mean, spread):
+    """Coverage of the mean over all tasks like these, and width, of task_ci; each draw is a model of one board.
+
+    A task's mean is Beta, and so are its questions about it, with 3/4 of the variance that they could have left out.
+    """
+    random = np.random.default_rng([SEED, tasks, int(1000 * mean), int(1000 * spread)])
+    size, draws = mean * (1 - mean) / spread ** 2 - 1, 30000 // (10 + tasks)
+    ext.db.execute("DROP TABLE IF EXISTS results")
+    ext.db.execute("CREATE TABLE results(model, task, item, score)")
+    for draw in range(draws):
+        means = np.clip(random.beta(mean * size, (1 - mean) * size, tasks), 1e-6, 1 - 1e-6)
+        for task, (m, n) in enumerate(zip(means, np.minimum(60, np.ceil(random.lognormal(2, 0.8, tasks))).astype(int))):
+            scores = random.beta(3 * m, 3 * (1 - m), n)
+            ext.db.executemany("INSERT INTO results VALUES (?, ?, ?, ?)", [(draw, task, i, s) for i, s in enumerate(scores.tolist())])
+    bounds = np.array(ext.db.execute("SELECT task_lo, task_hi FROM eval_leaderboard").fetchall())
+    return float(np.mean((bounds[:, 0] <= mean) & (mean <= bounds[:, 1]))), float(np.mean(bounds[:, 1] - bounds[:, 0]))
 
 
 # Two models, questions asked several times
@@ -132,7 +204,7 @@ def attempts(ext, questions, tries, missing, apart, spread):
 
 
 def page(ext):
-    """The page, and whether the views hold what they say."""
+    """The page, and whether the board holds what it says."""
     lines = ["# Verdicts", "",
              "Written by `make verdicts`. Simulated, seeded; the standard error of a share near 5% is 0.7 points, near 95% 0.6.", "",
              f"## {MODELS} equal models, every pair", "",
@@ -146,13 +218,25 @@ def page(ext):
                 shares = family(ext, n, spread, accuracy)
                 held &= bool(shares[0] <= 0.05)
                 lines.append(f"| {n} | {'no' if spread else 'yes'} | {accuracy} | " + " | ".join(f"{s:.1%}" for s in shares) + " |")
-    lines += ["", "With every question asked several times, by the tail of paired_mean_prob_better; the models are equal on each question, or only over all questions like these:",
-              "", "| questions | attempts | equal on each | 2 min(P, 1-P), paired_mean_prob_better |", "|---|---|---|---|"]
-    for questions, tries, own in ((15, 4, 0), (15, 4, 1), (50, 4, 0), (50, 4, 1)):
-        share = family_again(ext, questions, tries, own)
-        held &= share <= 0.05
-        lines.append(f"| {questions} | {tries} | {'no' if own else 'yes'} | {share:.1%} |")
-    lines += ["", "mcnemar_p stays within 5% everywhere, paired_prob_better's tail does not with 20 questions. So `verdict_all` goes by mcnemar_p where questions were asked once and answers are right or wrong; of means there is no such test, and their tail stays within 5% here.",
+    lines += ["", "With every question asked several times, or graded; the models are equal on each question, or only over all questions like these:",
+              "", "| questions | attempts | equal on each | paired_p | 2 min(P, 1-P), paired_mean_prob_better | t test |", "|---|---|---|---|---|---|"]
+    for questions, tries, own in ((15, 4, 0), (15, 4, 1), (50, 4, 0), (50, 4, 1), (20, 0, 0), (20, 0, 1), (100, 0, 1), (500, 0, 1)):
+        shares = family_of_means(ext, questions, tries, own)
+        held &= bool(shares[0] <= 0.05)
+        lines.append(f"| {questions} | {tries or 'graded'} | {'no' if own else 'yes'} | " + " | ".join(f"{s:.1%}" for s in shares) + " |")
+    lines += ["", "The sign-flip test, paired_p, which is mcnemar_p where answers are right or wrong and asked once, stays within 5% everywhere; paired_prob_better's tail does not with 20 questions. So `verdict_all` goes by paired_p.",
+              "", "## Pairs of real boards", "", "How many pairs Holm's method tells apart at 95%, by each p; the boards are in [tests/board/data](../board/data/ORIGIN.md).",
+              "", "| board | pairs | paired_p | 2 min(P, 1-P), paired_mean_prob_better | t test |", "|---|---|---|---|---|"]
+    for name, words in (("matharena", "MathArena AIME 2025 II, 15 questions, 4 attempts"), ("livebench", "LiveBench, graded, ten models"), ("swebench_pro", "SWE-bench Pro")):
+        lines.append(f"| {words} | " + " | ".join(map(str, told_apart(ext, name))) + " |")
+    lines += ["", "With 15 questions paired_p is at least 2^-15, and each question on which two models are equal doubles that, so that t tests tell more pairs of MathArena apart. They stay within 5% above, too, but only where differences are near to normal; paired_p needs no more than that signs are fair.",
+              "", "## Other tasks, graded", "", "Coverage of the mean over all tasks like these and mean width of `task_ci`; unequal tasks of 1 to 60 questions, and Beta task means with a mean and a standard deviation.",
+              "", "| task means | " + " | ".join(f"{t} tasks" for t in TASKS) + " |", "|---|" + "---|" * len(TASKS)]
+    for mean, spread in ((0.17, 0.04), (0.3, 0.2), (0.5, 0.15), (0.8, 0.06), (0.9, 0.08)):
+        cells = [other_tasks(ext, tasks, mean, spread) for tasks in TASKS]
+        held &= mean == 0.9 or all(0.92 <= coverage <= 0.98 for coverage, _ in cells)
+        lines.append(f"| {mean} ± {spread} | " + " | ".join(f"{coverage:.1%}, {width:.3f}" for coverage, width in cells) + " |")
+    lines += ["", "The bar is 92 to 98% in all rows but the last. There task means crowd at an end of the range, and those seen do not tell of the rare low ones.",
               "", "## Two models, every question asked several times", "",
               f"Coverage of the true difference and mean width of 95% intervals, {DRAWS:,} evals each: `paired_diff_ci` of first attempts alone, `paired_mean_diff_ci` of question means, `clustered_diff_ci` of attempts paired by number, clustered by question. Missing is the share of attempts that errored, beyond the first.",
               "", "| questions | attempts | missing | first attempts | question means | attempts, clustered |", "|---|---|---|---|---|---|"]
