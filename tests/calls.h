@@ -45,6 +45,14 @@ static const char *const chosen_calls[] = {
     "'0.6', "
     "'another') UNION ALL SELECT *, source, baseline, candidate FROM eval_gate('answers', NULL, "
     "0.6, 'a model')",
+    /* a pair task by task, questions that are right or wrong, counts */
+    "SELECT task, ci, p_bh, shrunken, verdict FROM eval_slices('answers') WHERE model_a = "
+    "'another' "
+    "AND model_b = 'a model'",
+    "SELECT item, ci, item_rest_ci, auc, p_bh, note FROM eval_questions('t', "
+    "'{\"model\":\"i\",\"item\":\"passage\",\"correct\":\"a\"}')",
+    "SELECT model, ci, rank_lo, p_best FROM eval_leaderboard('counted')",
+    "SELECT * FROM eval_tasks('counted', '{\"k\":\"k\",\"n\":\"n\"}')",
     "SELECT forest_svg(passage, 0.5, NULL) OVER (ORDER BY i ROWS 1 PRECEDING) FROM t",
     "SELECT forest_svg(NULL, 0.5, '[0,1]')",
     "SELECT forest_svg('a', 2, '[0.5,9]', '{\"scale\":\"log\",\"axis\":\"odds \\u00e9\"}') FROM t",
@@ -71,6 +79,8 @@ static const char *const chosen_calls[] = {
     "SELECT * FROM ci_methods(21, 20)",
     "SELECT * FROM ci_methods",
     "SELECT * FROM eval_leaderboard('t')",
+    "SELECT * FROM eval_slices('counted')",
+    "SELECT * FROM eval_leaderboard('t', '{\"model\":\"i\"}')",
     "SELECT * FROM eval_compare('nowhere', '{\"model\":\"m\"}')",
     "SELECT * FROM eval_gate('answers', NULL, 'another', 'a model that is none')",
     "SELECT * FROM eval_tasks('t', '{\"model\":\"passage\",\"item\":\"i\",\"correct\":\"k\"}')",

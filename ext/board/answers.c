@@ -34,11 +34,13 @@ void board_free(board *b) {
   board_free_names(&b->tasks);
   board_free_names(&b->questions);
   ev_paired_forget(&b->memo);
-  void *const owned[] = {b->model,       b->task,       b->odds,       b->model_order,
-                         b->model_place, b->task_place, b->task_order, b->by_task,
-                         b->rows,        b->row_of,     b->cells,      b->sums,
-                         b->task_begin,  b->common,     b->parts,      b->totals,
-                         b->pairs,       b->won,        b->lost,       b->unknown};
+  free(b->held_slices.held);
+  free(b->shrunken_slices.shrunken);
+  void *const owned[] = {
+      b->model,      b->task,    b->odds,  b->model_order, b->model_place, b->task_place,
+      b->task_order, b->by_task, b->rows,  b->row_of,      b->cells,       b->sums,
+      b->task_begin, b->common,  b->parts, b->totals,      b->pairs,       b->won,
+      b->lost,       b->unknown, b->rests, b->miskeyed};
   for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
   free(b);
 }
@@ -67,7 +69,20 @@ static bool number_names(board *b, const board_row *row) {
          board_grow(&b->task, &b->task_room, b->tasks.count + 1, sizeof *b->task) &&
          board_name_number(&b->models, row->model, 0, *m, m) &&
          board_name_number(&b->tasks, row->task, 0, *t, t) &&
-         board_name_number(&b->questions, row->question, *t, *q, q);
+         (b->settings.counts || board_name_number(&b->questions, row->question, *t, *q, q));
+}
+
+/* The tally of a row's model and task; NULL without memory. */
+static board_tally *tally_of(board *b, const board_row *row) {
+  if (!number_names(b, row)) return NULL;
+  board_model *model = &b->model[b->last_model];
+  if (b->last_task >= model->tasks_room &&
+      !board_grow(&model->tasks, &model->tasks_room, (size_t)b->last_task + 1,
+                  sizeof *model->tasks))
+    return NULL;
+  board_tally *tally = &model->tasks[b->last_task];
+  tally->asked++;
+  return tally;
 }
 
 /* The range of scores that rows of a task declare, the widest of all. */
@@ -107,15 +122,9 @@ static bool keep_unknown(board *b) {
 
 /* An answer is known if it is right or wrong, or has a score and no error. */
 ev_status board_add(board *b, const board_row *row) {
-  if (!number_names(b, row)) return EV_NO_MEMORY;
-  board_model *model = &b->model[b->last_model];
+  board_tally *tally = tally_of(b, row);
+  if (!tally) return EV_NO_MEMORY;
   board_task *task = &b->task[b->last_task];
-  if (b->last_task >= model->tasks_room &&
-      !board_grow(&model->tasks, &model->tasks_room, (size_t)b->last_task + 1,
-                  sizeof *model->tasks))
-    return EV_NO_MEMORY;
-  board_tally *tally = &model->tasks[b->last_task];
-  tally->asked++;
   if (row->ranged)
     declare_range(task, row->lo, row->hi);
   else if (b->settings.ranged && row->scored)
@@ -132,4 +141,12 @@ ev_status board_add(board *b, const board_row *row) {
   tally->n++;
   tally->correct += correct > 0;
   return keep_answer(b, row, correct, counts) ? EV_OK : EV_NO_MEMORY;
+}
+
+ev_status board_add_counts(board *b, const board_row *row, double k, double n) {
+  board_tally *tally = tally_of(b, row);
+  if (!tally) return EV_NO_MEMORY;
+  tally->n += n;
+  tally->correct += k;
+  return EV_OK;
 }

@@ -249,7 +249,10 @@ static ev_status rank_models(board *b, ev_host host, ev_answered *answered, ev_r
     answered[i] = (ev_answered){fmin(n, answered[i].k * (n / answered[i].n)), n};
   }
   status = ev_ranks(answered, count, &b->options, host, ranks, NULL);
-  for (size_t i = 0; status == EV_OK && i < count; i++) b->totals[who[i]].best = ranks[i].best;
+  for (size_t i = 0; status == EV_OK && i < count; i++) {
+    b->totals[who[i]].best = ranks[i].best;
+    b->totals[who[i]].ranks = (ev_interval){ranks[i].lo, ranks[i].hi};
+  }
   return status;
 }
 
@@ -267,5 +270,15 @@ ev_status board_best(board *b, size_t model, ev_host host, double *p) {
     free(who);
   }
   *p = b->totals[model].best;
+  return status;
+}
+
+ev_status board_open_ranks(board *b, size_t model, ev_host host, double *lo, double *hi) {
+  double best;
+  ev_status status =
+      b->settings.counts ? board_best(b, model, host, &best) : board_test_pairs(b, host);
+  *lo = b->totals[model].ranks.lo;
+  *hi = b->totals[model].ranks.hi;
+  if (status == EV_OK && !b->settings.counts) board_ranks(b, model, lo, hi);
   return status;
 }

@@ -2,7 +2,7 @@
 ** A board: the answers of many models to many questions, and what they say about the
 ** models.  Knows nothing of SQL.
 **
-** 1. board_new(), then board_add() for every row.
+** 1. board_new(), then board_add() for every row, or board_add_counts() if these are counts.
 ** 2. board_settle(), once, after the last row.
 ** 3. Ask.  What is costly is computed when it is first asked for, and kept.
 **
@@ -41,6 +41,7 @@ typedef struct board_settings {
   bool ranged;       /* scores are from lo to hi, in tasks whose rows do not say */
   double lo, hi;
   bool numbered; /* attempts have numbers; else a repeated row is taken for an attempt */
+  bool counts;   /* rows are right answers and questions of a model, and no question has a name */
 } board_settings;
 
 /* One row of results. */
@@ -59,6 +60,8 @@ typedef struct board board;
 board *board_new(const board_settings *settings); /* NULL without memory */
 void board_free(board *b);
 ev_status board_add(board *b, const board_row *row);
+/* k of n questions right, of the model and task of a row. */
+ev_status board_add_counts(board *b, const board_row *row, double k, double n);
 ev_status board_settle(board *b);
 
 const board_settings *board_settings_of(const board *b);
@@ -115,6 +118,7 @@ ev_status board_common_interval(const board *b, size_t model, ev_host host, ev_i
 /* pairs.c.  Two models, on the questions that both answered. */
 typedef struct board_pair {
   uint32_t a, b, n;
+  uint32_t slice;                /* 1 + the task whose questions these are; 0 for all tasks */
   uint32_t both, only_a, only_b; /* of the questions that are right or wrong and asked once */
   bool scored;                   /* some question is graded or was asked again */
   bool outside;                  /* a score is outside its task's range */
@@ -129,6 +133,8 @@ const char *board_pair_method(const board *b, const board_pair *p);
 
 /* Counts one pair, in the order given; n is 0 where there is nothing to compare. */
 ev_status board_count_pair(const board *b, size_t model_a, size_t model_b, board_pair *p);
+ev_status board_count_slice(const board *b, size_t model_a, size_t model_b, size_t task,
+                            board_pair *p); /* on the questions of one task */
 ev_status board_test_pair(const board *b, board_pair *p, ev_host host);
 ev_status board_pair_interval(board *b, board_pair *p, ev_host host, ev_interval *ci);
 ev_status board_pair_prob(board *b, board_pair *p, ev_host host);
@@ -144,6 +150,51 @@ void board_ranks(const board *b, size_t model, double *lo, double *hi);
 
 /* best.c: how sure that each model is the best; NAN where it has no interval. */
 ev_status board_best(board *b, size_t model, ev_host host, double *p);
+
+/* The ranks that are open to a model: those that the pairs leave, or of counts, which have no
+** pairs, those that its posterior holds. */
+ev_status board_open_ranks(board *b, size_t model, ev_host host, double *lo, double *hi);
+
+/* slices.c: p, and what it is when held to others by Holm's method and by Benjamini and
+** Hochberg's; NAN where there is no test. */
+typedef struct board_held {
+  double p, holm, bh;
+} board_held;
+
+/* Fills what the p of a list are when held to each other. */
+ev_status board_hold(board_held *list, size_t count);
+
+/* A task of two models, held to all tasks that they share; its share, shrunken, of B among
+** the questions that one model alone has right, NAN where there is none; and in words. */
+ev_status board_held_slice(board *b, size_t model_a, size_t model_b, size_t task, ev_host host,
+                           board_held *held);
+ev_status board_shrunken_slice(board *b, size_t model_a, size_t model_b, size_t task, ev_host host,
+                               ev_interval *ci);
+ev_status board_slice_verdict(board *b, const board_pair *p, ev_host host, const char **words);
+
+/* questions.c */
+typedef struct board_question {
+  double models, right; /* that answered, and that are right; NAN where scored */
+  double mean;          /* of the models' shares; NAN without a model, or where outside */
+  bool scored;          /* it is graded, or some model was asked again */
+  bool outside;         /* a score is outside its task's range */
+} board_question;
+
+size_t board_questions(const board *b);
+board_name board_question_name(const board *b, size_t question);
+size_t board_question_task(const board *b, size_t question);
+ev_status board_sort_questions(const board *b, uint32_t *order); /* by task and name */
+board_question board_question_standing(const board *b, size_t question);
+
+/* Of its difficulty, which is 1 - mean. */
+ev_status board_question_interval(const board *b, size_t question, ev_host host, ev_interval *ci);
+
+/* How being right on it goes with the rest: the correlation; the rank-sum test (item_rest.h),
+** held to all questions; and what there is to say of it, NULL for nothing. */
+ev_status board_item_rest(board *b, size_t question, double *r, ev_interval *ci);
+ev_status board_item_auc(board *b, size_t question, double *auc);
+ev_status board_miskeyed(board *b, size_t question, ev_host host, board_held *held);
+ev_status board_question_note(board *b, size_t question, ev_host host, const char **words);
 
 /* passes.c: how many attempts at most a model had at a question of a task; 0 where that
 ** says nothing. */

@@ -53,7 +53,8 @@ typedef struct board_word {
 } board_word;
 
 typedef struct board_tally {
-  uint32_t asked, unknown, n, correct; /* n counts what is not known too if that is wrong */
+  uint32_t asked, unknown;
+  double n, correct; /* n counts what is not known too if that is wrong */
 } board_tally;
 
 typedef struct board_model {
@@ -115,13 +116,29 @@ typedef struct board_total {
   board_standing standing;
   board_asked ci, macro, other_tasks;
   double best;
+  ev_interval ranks; /* with it */
 } board_total;
 
 typedef struct board_part {
-  board_sum sum;
-  uint32_t n, correct, errored, questions;
+  board_sum sum; /* 0 where the source has counts */
+  double n, correct, questions;
+  uint32_t errored;
   bool asked, repeated, outside;
 } board_part;
+
+/* What is kept of the tasks of one pair. */
+typedef struct board_slices {
+  bool known;
+  size_t a, b;
+  board_held *held; /* one or the other, one per task */
+  ev_interval *shrunken;
+} board_slices;
+
+/* A model's question scores: their sum and how many they are. */
+typedef struct board_rest {
+  board_sum sum;
+  double n;
+} board_rest;
 
 struct board {
   board_settings settings;
@@ -161,6 +178,12 @@ struct board {
   ev_paired_memo memo;
 
   bool best_known;
+
+  board_slices held_slices, shrunken_slices;
+
+  /* questions.c */
+  board_rest *rests;
+  board_held *miskeyed; /* one per question */
 };
 
 static inline bool board_bit(const uint64_t *bits, size_t question) {

@@ -108,7 +108,7 @@ static ev_status append_task(const board *b, size_t model, size_t task, bool com
   bool ok = true;
   if (!common && !s->graded && !s->repeated) { /* counts are there already */
     ok = append_score(scores, 1, tally->correct) &&
-         append_score(scores, 0, tally->n - (double)tally->correct);
+         append_score(scores, 0, tally->n - tally->correct);
   } else {
     units->count = 0;
     ok = board_gather(b, model, task, common, units) == EV_OK;

@@ -111,17 +111,26 @@ static double mean_of(board_sum sum, uint64_t right, uint64_t questions) {
   return board_sum_of(sum) / (double)questions;
 }
 
+static bool walk_task(const board *b, const board_pair *p, size_t task, shared *s, differences *d) {
+  for (size_t i = b->task_begin[task]; i < b->task_begin[task + 1]; i++) {
+    uint32_t q = b->by_task[i];
+    if (!count_question(b, q, board_answer(b, p->a, q), board_answer(b, p->b, q), s, d))
+      return false;
+  }
+  return true;
+}
+
+static bool walk_slice(const board *b, const board_pair *p, shared *s, differences *d) {
+  return walk_task(b, p, p->slice - 1, s, d) && (!d || (append_bits(d, s) && end_task(d, 1)));
+}
+
 /* Likewise, task by task; the means are those of the tasks' means. */
 static bool walk_tasks(const board *b, board_pair *p, shared *all, differences *d) {
   board_sum sum_a = {0, 0}, sum_b = {0, 0};
   double tasks = 0;
   for (size_t t = 0; t < b->tasks.count; t++) {
     shared s = {0};
-    for (size_t i = b->task_begin[t]; i < b->task_begin[t + 1]; i++) {
-      uint32_t q = b->by_task[i];
-      if (!count_question(b, q, board_answer(b, p->a, q), board_answer(b, p->b, q), &s, d))
-        return false;
-    }
+    if (!walk_task(b, p, t, &s, d)) return false;
     uint64_t questions = s.n + s.scored;
     if (questions == 0) continue;
     if (d && !(append_bits(d, &s) && end_task(d, 1 / (double)questions))) return false;
@@ -142,10 +151,17 @@ static bool walk_tasks(const board *b, board_pair *p, shared *all, differences *
   return true;
 }
 
+static bool means_of_tasks(const board *b, const board_pair *p) {
+  return b->settings.by_task && !p->slice;
+}
+
 static bool count_pair(const board *b, board_pair *p, differences *d) {
   shared s = {0};
-  bool by_task = b->settings.by_task;
-  if (!(by_task ? walk_tasks(b, p, &s, d) : walk_questions(b, p, &s, d))) return false;
+  bool by_task = means_of_tasks(b, p);
+  if (!(p->slice  ? walk_slice(b, p, &s, d)
+        : by_task ? walk_tasks(b, p, &s, d)
+                  : walk_questions(b, p, &s, d)))
+    return false;
   uint64_t n = s.n + s.scored;
   p->n = (uint32_t)n;
   p->both = (uint32_t)s.both;
@@ -165,8 +181,10 @@ static bool count_pair(const board *b, board_pair *p, differences *d) {
   return true;
 }
 
-static ev_status count_anew(const board *b, size_t model_a, size_t model_b, board_pair *p) {
-  *p = (board_pair){.a = (uint32_t)model_a, .b = (uint32_t)model_b};
+/* Of one task where `slice` is 1 + its number, and of all where it is 0. */
+static ev_status count_anew(const board *b, size_t model_a, size_t model_b, size_t slice,
+                            board_pair *p) {
+  *p = (board_pair){.a = (uint32_t)model_a, .b = (uint32_t)model_b, .slice = (uint32_t)slice};
   p->p = p->p_all = p->prob = p->mean_a = p->mean_b = NAN;
   /* A model without a name is compared with no other. */
   if (model_a == model_b || board_model_name(b, model_a).kind == BOARD_NULL ||
@@ -177,7 +195,7 @@ static ev_status count_anew(const board *b, size_t model_a, size_t model_b, boar
 
 const char *board_pair_method(const board *b, const board_pair *p) {
   if (p->outside) return "score out of range";
-  if (b->settings.by_task) return "paired means of tasks";
+  if (means_of_tasks(b, p)) return "paired means of tasks";
   return p->scored ? "paired means" : "paired";
 }
 
@@ -341,9 +359,14 @@ const board_pair *board_pair_at(const board *b, size_t place_a, size_t place_b) 
 
 ev_status board_count_pair(const board *b, size_t model_a, size_t model_b, board_pair *p) {
   size_t a = b->model_place[model_a], c = b->model_place[model_b];
-  if (!b->pairs || a >= c) return count_anew(b, model_a, model_b, p);
+  if (!b->pairs || a >= c) return count_anew(b, model_a, model_b, 0, p);
   *p = *board_pair_at(b, a, c);
   return EV_OK;
+}
+
+ev_status board_count_slice(const board *b, size_t model_a, size_t model_b, size_t task,
+                            board_pair *p) {
+  return count_anew(b, model_a, model_b, task + 1, p);
 }
 
 ev_status board_count_pairs(board *b, ev_host host) {
@@ -354,7 +377,7 @@ ev_status board_count_pairs(board *b, ev_host host) {
   for (size_t i = 0; i < models && status == EV_OK; i++) {
     if (board_interrupted(host)) status = EV_INTERRUPTED;
     for (size_t j = i + 1; j < models && status == EV_OK; j++)
-      status = count_anew(b, b->model_order[i], b->model_order[j], &pairs[at++]);
+      status = count_anew(b, b->model_order[i], b->model_order[j], 0, &pairs[at++]);
   }
   if (status == EV_OK)
     b->pairs = pairs;

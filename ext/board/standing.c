@@ -48,7 +48,7 @@ static void count_parts(const board *b, size_t model, board_part *parts) {
                             .asked = tally->asked > 0};
     if (b->row_count) continue;
     parts[t].questions = tally->n;
-    board_add_right(&parts[t].sum, tally->correct);
+    if (!b->settings.counts) board_add_right(&parts[t].sum, (uint64_t)tally->correct);
   }
   if (!b->row_count) return;
   count_bits(b, model, parts);
@@ -111,6 +111,7 @@ ev_status board_prepare(board *b) {
     count_parts(b, m, b->parts + m * tasks);
     totals[m].standing = add_up(b, m);
     totals[m].best = NAN;
+    totals[m].ranks = board_no_interval();
     if (board_over_tasks(b, &totals[m].standing)) totals[m].standing.accuracy = board_macro(b, m);
   }
   return EV_OK;

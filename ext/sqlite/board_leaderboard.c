@@ -66,10 +66,10 @@ static ev_status list_leaderboard(evalci_board_cursor *c, const size_t *const *m
 
 static void show_rank(evalci_board_cursor *c, sqlite3_context *context, size_t model, bool lo) {
   double ranks[2];
-  ev_status status = board_test_pairs(c->board, evalci_host_of(context));
-  if (!evalci_check_status(context, "eval_leaderboard", status)) return;
-  board_ranks(c->board, model, &ranks[0], &ranks[1]);
-  evalci_result_count(context, ranks[!lo]);
+  ev_status status =
+      board_open_ranks(c->board, model, evalci_host_of(context), &ranks[0], &ranks[1]);
+  if (evalci_check_status(context, "eval_leaderboard", status))
+    evalci_result_count(context, ranks[!lo]);
 }
 
 static void show_best(evalci_board_cursor *c, sqlite3_context *context, size_t model) {
@@ -122,7 +122,8 @@ static void show_leaderboard(evalci_board_cursor *c, sqlite3_context *context, i
     evalci_result_count(context, s.questions);
     break;
   case LB_COMMON:
-    evalci_result_count(context, board_common_questions(c->board));
+    if (!board_settings_of(c->board)->counts)
+      evalci_result_count(context, board_common_questions(c->board));
     break;
   case LB_BAR:
     show_interval(c, context, model, board_model_interval, EVALCI_CI_BAR, s.accuracy);
@@ -168,5 +169,5 @@ static void show_leaderboard(evalci_board_cursor *c, sqlite3_context *context, i
   }
 }
 
-const evalci_board_table evalci_leaderboard_table = {"eval_leaderboard", leaderboard_columns, false,
-                                                     list_leaderboard, show_leaderboard};
+const evalci_board_table evalci_leaderboard_table = {
+    "eval_leaderboard", leaderboard_columns, EVALCI_COUNTED, list_leaderboard, show_leaderboard};

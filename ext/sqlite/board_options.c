@@ -2,7 +2,7 @@
 ** The options of the board: a flat object of JSON.
 **
 **   "model", "task", "item", "attempt", "correct", "score", "error", "score_lo", "score_hi"
-**             the name of the column that is that
+**   "k", "n"  the name of the column that is that
 **   "level"   of intervals and verdicts, 0.95
 **   "by"      "question", or "task": each task counts alike
 **   "errors"  "skip", or "wrong": what an answer that is not known counts as
@@ -14,13 +14,14 @@
 #include "boards.h"
 #include "object.h"
 
-const char *const evalci_role_names[EVALCI_ROLES] = {
-    "model", "task", "item", "attempt", "correct", "score", "error", "score_lo", "score_hi"};
+const char *const evalci_role_names[EVALCI_ROLES] = {"model",    "task",  "item",  "attempt",
+                                                     "correct",  "score", "error", "score_lo",
+                                                     "score_hi", "n",     "k"};
 
 enum { LEVEL_KEY = EVALCI_ROLES, BY_KEY, ERRORS_KEY, LO_KEY, HI_KEY, PAIRS_KEY, BOARD_KEYS };
 static const char *const board_keys[BOARD_KEYS] = {
-    "model",    "task",  "item", "attempt", "correct", "score", "error", "score_lo",
-    "score_hi", "level", "by",   "errors",  "lo",      "hi",    "pairs"};
+    "model", "task", "item",  "attempt", "correct", "score", "error", "score_lo", "score_hi",
+    "n",     "k",    "level", "by",      "errors",  "lo",    "hi",    "pairs"};
 
 typedef struct reading_options {
   evalci_board_options *out;
@@ -101,7 +102,7 @@ static bool read_board_member(evalci_call *call, evalci_part name, evalci_part v
     return evalci_fail(call,
                        "options has no key %s; it may have level, by, errors, lo, hi, pairs, and "
                        "the names of columns: model, task, item, attempt, correct, score, error, "
-                       "score_lo and score_hi",
+                       "score_lo and score_hi, or k and n of counts",
                        evalci_show_part(name).text);
   if (r->seen & 1u << key)
     return evalci_fail(call, "options has the key %s twice", evalci_show_part(name).text);

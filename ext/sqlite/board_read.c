@@ -83,6 +83,7 @@ typedef struct reader {
   const evalci_source *source;
   char model[8], task[8], question[NAME_ROOM];
   board_row row;
+  double counts[2], total; /* k and n; of n, over all rows */
 } reader;
 
 static sqlite3_value *column_of(const reader *r, evalci_role role) {
@@ -100,6 +101,7 @@ static bool read_names(reader *r) {
   if (!evalci_name_of_value(column_of(r, EVALCI_MODEL), r->model, &row->model)) return false;
   row->task = (board_name){BOARD_TEXT, 0, ""};
   if (!is_null(task) && !evalci_name_of_value(task, r->task, &row->task)) return false;
+  if (r->source->counts) return true;
   if (is_null(item))
     return evalci_fail(r->call,
                        "the item of a row of model %s is NULL; leave such rows out with a view, "
@@ -149,9 +151,19 @@ static int status_code(ev_status status) {
   return status == EV_OK ? SQLITE_OK : SQLITE_NOMEM;
 }
 
+static bool read_count_row(reader *r) {
+  static const char *const names[] = {"k", "n"};
+  sqlite3_value *given[] = {column_of(r, EVALCI_K), column_of(r, EVALCI_N)};
+  if (!evalci_read_k_n(r->call, names, given, r->counts)) return false;
+  r->total += r->counts[1];
+  if (r->total <= 0x1p53) return true;
+  return evalci_fail(r->call, "the counts must add up to at most 2^53; scale them down");
+}
+
 /* False after leaving a message, or without memory. */
 static bool read_row(reader *r) {
   if (!read_names(r)) return false;
+  if (r->source->counts) return read_count_row(r);
   r->row.correct = read_correct(column_of(r, EVALCI_CORRECT));
   if (r->row.correct == EVALCI_BAD_RESULT) return fail_correct(r);
   read_score(r);
@@ -163,7 +175,9 @@ int evalci_read_source(evalci_call *call, sqlite3 *db, const evalci_source *sour
   int rc;
   while ((rc = sqlite3_step(source->rows)) == SQLITE_ROW) {
     if (!read_row(&r)) return call->message ? SQLITE_ERROR : SQLITE_NOMEM;
-    if ((rc = status_code(board_add(b, &r.row))) != SQLITE_OK) return rc;
+    ev_status status = source->counts ? board_add_counts(b, &r.row, r.counts[0], r.counts[1])
+                                      : board_add(b, &r.row);
+    if ((rc = status_code(status)) != SQLITE_OK) return rc;
   }
   if (rc == SQLITE_DONE) return status_code(board_settle(b));
   if (rc != SQLITE_NOMEM && rc != SQLITE_INTERRUPT) evalci_fail(call, "%s", sqlite3_errmsg(db));

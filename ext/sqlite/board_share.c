@@ -85,6 +85,7 @@ static int read_board(evalci_call *call, evalci_boards *boards, sqlite3 *db, con
     boards->depth++;
     rc = evalci_open_source(call, db, source, &options, &rows);
     options.settings.numbered = rows.columns[EVALCI_ATTEMPT] >= 0;
+    options.settings.counts = rows.counts;
     if (rc == SQLITE_OK && !(*out = board_new(&options.settings))) rc = SQLITE_NOMEM;
     if (rc == SQLITE_OK) rc = evalci_read_source(call, db, &rows, *out);
     sqlite3_finalize(rows.rows);
@@ -94,8 +95,8 @@ static int read_board(evalci_call *call, evalci_boards *boards, sqlite3 *db, con
   return rc;
 }
 
-int evalci_hold_board(evalci_call *call, evalci_boards *boards, sqlite3 *db, const char *source,
-                      sqlite3_value *given, evalci_held *own, evalci_held **out) {
+int evalci_hold_counts(evalci_call *call, evalci_boards *boards, sqlite3 *db, const char *source,
+                       sqlite3_value *given, evalci_held *own, evalci_held **out) {
   const char *options = given ? (const char *)sqlite3_value_text(given) : NULL;
   if (given && !options) return SQLITE_NOMEM;
   evalci_held *held =
@@ -121,4 +122,15 @@ int evalci_hold_board(evalci_call *call, evalci_boards *boards, sqlite3 *db, con
   boards->first = held;
   *out = held;
   return SQLITE_OK;
+}
+
+int evalci_hold_board(evalci_call *call, evalci_boards *boards, sqlite3 *db, const char *source,
+                      sqlite3_value *given, evalci_held *own, evalci_held **out) {
+  int rc = evalci_hold_counts(call, boards, db, source, given, own, out);
+  if (rc != SQLITE_OK || !board_settings_of((*out)->board)->counts) return rc;
+  evalci_let_go(*out);
+  *out = NULL;
+  evalci_fail(call, "needs an item column, one row per answer; the source has counts (k, n), of "
+                    "which eval_leaderboard and eval_tasks can be made");
+  return SQLITE_ERROR;
 }

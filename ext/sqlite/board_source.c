@@ -7,6 +7,8 @@
 **    else the only one with a common alias.
 ** 3. Columns are read as r."name": an unqualified "name" that is missing would be text.
 **
+** 4. Without an item, or without what it was answered, k and n make the rows counts.
+**
 ** An authorizer may deny a column that nobody needs, and then SELECT * fails; columns are
 ** then tried one by one.
 */
@@ -25,6 +27,8 @@ static const char *const aliases[EVALCI_ROLES][MOST_ALIASES] = {
     [EVALCI_ERROR] = {"error_message"},
     [EVALCI_SCORE_LO] = {"min_score"},
     [EVALCI_SCORE_HI] = {"max_score"},
+    [EVALCI_N] = {"total", "questions"},
+    [EVALCI_K] = {"correct", "right", "passed"},
 };
 
 /* What is looked for, and where. */
@@ -36,6 +40,7 @@ typedef struct search {
   sqlite3_stmt *all; /* SELECT * FROM it; NULL where that is not allowed */
   const evalci_board_options *options;
   const char *found[EVALCI_ROLES];
+  bool counts;
 } search;
 
 /* Takes the text over; NULL is no memory. */
@@ -180,12 +185,45 @@ static int fail_missing(search *s, const char *what, const char *key) {
   return SQLITE_ERROR;
 }
 
-static int find_columns(search *s) {
+static int find_roles(search *s, evalci_role from, evalci_role to) {
   int rc = SQLITE_OK;
-  for (int i = 0; i < EVALCI_ROLES && rc == SQLITE_OK; i++)
+  for (int i = from; i < (int)to && rc == SQLITE_OK; i++)
     rc = s->options->columns[i] ? find_given(s, (evalci_role)i) : find_column(s, (evalci_role)i);
+  return rc;
+}
+
+/* Counts that the options name, or that are all there is. */
+static int find_counts(search *s) {
+  char *const *given = s->options->columns;
+  bool named = given[EVALCI_K] || given[EVALCI_N];
+  bool answers = s->found[EVALCI_ITEM] && (s->found[EVALCI_CORRECT] || s->found[EVALCI_SCORE]);
+  if (named && given[EVALCI_ITEM]) {
+    evalci_fail(s->call,
+                "options name an item, and k or n of counts, which have none; name either");
+    return SQLITE_ERROR;
+  }
+  if (!named && (answers || given[EVALCI_ITEM])) return SQLITE_OK;
+  int rc = find_roles(s, EVALCI_N, EVALCI_K);
+  if (rc == SQLITE_OK && (s->found[EVALCI_N] || named)) rc = find_roles(s, EVALCI_K, EVALCI_ROLES);
+  s->counts = named || (s->found[EVALCI_N] && s->found[EVALCI_K]);
+  if (rc == SQLITE_OK && named && !s->found[EVALCI_N]) rc = fail_missing(s, "n", "n");
+  if (rc == SQLITE_OK && named && !s->found[EVALCI_K]) rc = fail_missing(s, "k", "k");
+  return rc;
+}
+
+/* Counts have a model, perhaps a task, k and n; answers have no k and n. */
+static bool is_read(const search *s, evalci_role role) {
+  bool of_counts = role == EVALCI_N || role == EVALCI_K;
+  if (role == EVALCI_MODEL || role == EVALCI_TASK) return s->found[role];
+  return s->found[role] && role != EVALCI_ATTEMPT && of_counts == s->counts;
+}
+
+static int find_columns(search *s) {
+  int rc = find_roles(s, EVALCI_MODEL, EVALCI_N);
+  if (rc == SQLITE_OK) rc = find_counts(s);
   if (rc != SQLITE_OK) return rc;
   if (!s->found[EVALCI_MODEL]) return fail_missing(s, "model", "model");
+  if (s->counts) return SQLITE_OK;
   if (!s->found[EVALCI_ITEM]) return fail_missing(s, "item", "item");
   if (!s->found[EVALCI_CORRECT] && !s->found[EVALCI_SCORE])
     return fail_missing(s, "correct or score", "correct");
@@ -198,7 +236,7 @@ static int prepare_rows(const search *s, evalci_source *out) {
   int count = 0;
   sqlite3_str_appendall(sql, "SELECT ");
   for (int i = 0; i < EVALCI_ROLES; i++) {
-    out->columns[i] = s->found[i] && i != EVALCI_ATTEMPT ? count : -1;
+    out->columns[i] = is_read(s, (evalci_role)i) ? count : -1;
     if (out->columns[i] < 0) continue;
     sqlite3_str_appendf(sql, "%sr.\"%w\"", count++ ? ", " : "", s->found[i]);
   }
@@ -216,6 +254,7 @@ int evalci_open_source(evalci_call *call, sqlite3 *db, const char *source,
   int rc = find_table(&s);
   if (rc == SQLITE_OK) rc = find_columns(&s);
   if (rc == SQLITE_OK) rc = prepare_rows(&s, out);
+  out->counts = s.counts;
   if (rc == SQLITE_OK && s.found[EVALCI_ATTEMPT]) out->columns[EVALCI_ATTEMPT] = 0;
   sqlite3_finalize(s.all);
   sqlite3_free(s.from);

@@ -77,7 +77,7 @@ static int given_by(const board_instance *t, sqlite3_index_info *info, int which
   int column = info->aConstraint[which].iColumn;
   if (info->aConstraint[which].op != SQLITE_INDEX_CONSTRAINT_EQ) return -1;
   if (column >= t->columns) return GIVEN_SOURCE + column - t->columns;
-  if (!t->table->paired || column < 0 || column > 1) return -1;
+  if (!(t->table->traits & EVALCI_PAIRED) || column < 0 || column > 1) return -1;
   /* Names are looked up by their bytes. */
   return sqlite3_stricmp(sqlite3_vtab_collation(info, which), "BINARY") == 0 ? GIVEN_A + column
                                                                              : -1;
@@ -108,7 +108,7 @@ static int board_best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
   }
   bool lacks = (withheld[GIVEN_A] && !a) || (withheld[GIVEN_B] && !b);
   info->estimatedCost = a && b ? 1e3 : lacks ? 1e12 : 1e6;
-  info->estimatedRows = a && b ? 1 : t->table->paired ? 1000 : 50;
+  info->estimatedRows = a && b ? 1 : t->table->traits & EVALCI_PAIRED ? 1000 : 50;
   return SQLITE_OK;
 }
 
@@ -198,8 +198,8 @@ static int board_filter(sqlite3_vtab_cursor *base, int given, const char *unused
   c->known = false;
   int rc = SQLITE_ERROR;
   if (read_source_name(&call, values[GIVEN_SOURCE], &source))
-    rc = evalci_hold_board(&call, t->boards, t->db, source, values[GIVEN_OPTIONS],
-                           c->board ? c->held : NULL, &held);
+    rc = (t->table->traits & EVALCI_COUNTED ? evalci_hold_counts : evalci_hold_board)(
+        &call, t->boards, t->db, source, values[GIVEN_OPTIONS], c->board ? c->held : NULL, &held);
   if (rc == SQLITE_OK) {
     evalci_let_go(c->held);
     c->held = held;
@@ -239,12 +239,12 @@ static int board_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
 static int board_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
   const evalci_board_cursor *c = (const evalci_board_cursor *)base;
   const evalci_board_row *row = &c->rows[c->at];
-  const uint32_t parts[] = {row->model, row->other, row->task, row->attempts};
+  const uint32_t parts[] = {row->model, row->other, row->task, row->question, row->attempts};
   sqlite3_uint64 h = 0xcbf29ce484222325u;
   for (const char *s = c->held->source; *s; s++) h = (h ^ (unsigned char)*s) * 0x100000001b3u;
   h = (h ^ 0x100) * 0x100000001b3u;
   for (const char *s = c->held->options; s && *s; s++) h = (h ^ (unsigned char)*s) * 0x100000001b3u;
-  for (int i = 0; i < 4; i++) {
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
     h = (h ^ parts[i]) * 0xff51afd7ed558ccdu;
     h ^= h >> 32;
   }
@@ -279,9 +279,10 @@ static int register_board(sqlite3 *db, const evalci_board_table *table, evalci_b
 }
 
 int evalci_register_boards(sqlite3 *db) {
-  static const evalci_board_table *const tables[] = {&evalci_leaderboard_table,
-                                                     &evalci_compare_table, &evalci_tasks_table,
-                                                     &evalci_common_table, &evalci_passes_table};
+  static const evalci_board_table *const tables[] = {
+      &evalci_leaderboard_table, &evalci_compare_table, &evalci_tasks_table,
+      &evalci_common_table,      &evalci_passes_table,  &evalci_slices_table,
+      &evalci_questions_table};
   evalci_boards *boards = evalci_boards_new();
   int rc = boards ? SQLITE_OK : SQLITE_NOMEM;
   for (size_t i = 0; i < sizeof tables / sizeof *tables && rc == SQLITE_OK; i++)

@@ -22,6 +22,8 @@ typedef enum evalci_role {
   EVALCI_ERROR,
   EVALCI_SCORE_LO,
   EVALCI_SCORE_HI,
+  EVALCI_N, /* of counts, which have no item */
+  EVALCI_K,
   EVALCI_ROLES
 } evalci_role;
 
@@ -42,6 +44,7 @@ void evalci_free_board_options(evalci_board_options *options);
 typedef struct evalci_source {
   sqlite3_stmt *rows;
   int columns[EVALCI_ROLES]; /* place in the result; -1 where there is none */
+  bool counts;               /* rows have k and n, and no item */
 } evalci_source;
 
 /* Finds the table and its columns; a code of SQLite, with a message in the call unless
@@ -76,15 +79,19 @@ void evalci_boards_let_go(evalci_boards *boards);
 int evalci_hold_board(evalci_call *call, evalci_boards *boards, sqlite3 *db, const char *source,
                       sqlite3_value *options, evalci_held *own, evalci_held **out);
 
+/* Likewise, where counts will do, which evalci_hold_board() refuses. */
+int evalci_hold_counts(evalci_call *call, evalci_boards *boards, sqlite3 *db, const char *source,
+                       sqlite3_value *options, evalci_held *own, evalci_held **out);
+
 /* The board that was read last, if one is held; for a cursor that takes the place of another. */
 evalci_held *evalci_hold_last(evalci_boards *boards);
 void evalci_let_go(evalci_held *held);
 
 /* board_table.c */
 
-/* What a row is of: one model or two, a task, a number of attempts; and its rank. */
+/* What a row is of: one model or two, a task, a question, a number of attempts; and its rank. */
 typedef struct evalci_board_row {
-  uint32_t model, other, task, attempts, rank;
+  uint32_t model, other, task, question, attempts, rank;
 } evalci_board_row;
 
 typedef struct evalci_board_cursor {
@@ -100,12 +107,18 @@ typedef struct evalci_board_cursor {
   ev_interval ci;
   board_pair pair;
   board_pass pass;
+  board_question question;
 } evalci_board_cursor;
+
+enum {
+  EVALCI_PAIRED = 1, /* the first two columns are models, which WHERE may name */
+  EVALCI_COUNTED = 2 /* counts suffice; any other table needs the answers */
+};
 
 typedef struct evalci_board_table {
   const char *name;
   const char *const *columns; /* name and type each, NULL after the last */
-  bool paired;                /* the first two columns are models, which WHERE may name */
+  int traits;                 /* EVALCI_PAIRED, EVALCI_COUNTED */
   /* Lists the rows; of pairs, those of the models that are not NULL. */
   ev_status (*list)(evalci_board_cursor *c, const size_t *const *models, ev_host host);
   void (*show)(evalci_board_cursor *c, sqlite3_context *context, int column);
@@ -148,5 +161,6 @@ void evalci_sort_rows(evalci_sorted_row *rows, size_t count);
 
 extern const evalci_board_table evalci_leaderboard_table, evalci_compare_table;
 extern const evalci_board_table evalci_tasks_table, evalci_common_table, evalci_passes_table;
+extern const evalci_board_table evalci_slices_table, evalci_questions_table;
 
 #endif
