@@ -110,6 +110,9 @@ ev_status board_other_tasks(board *b, size_t model, ev_host host, ev_interval *c
 /* Accuracy whatever the answers that are not known were. */
 ev_status board_bounded(const board *b, size_t model, ev_interval *ci);
 
+/* missing.c: the accuracy if all answers that are not known were wrong, and if all were right. */
+void board_extremes(const board *b, size_t model, double *lowest, double *highest);
+
 /* common.c: on the questions that every model answered. */
 double board_common_questions(const board *b);
 void board_common_standing(const board *b, size_t model, board_standing *s);

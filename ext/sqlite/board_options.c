@@ -8,20 +8,32 @@
 **   "errors"  "skip", or "wrong": what an answer that is not known counts as
 **   "lo", "hi"  the range of scores, in tasks whose rows do not say
 **   "pairs"   "holm": how the pairs are held to each other
+**   "title", "note"  of eval_report: its heading, and a text under that
 */
 #include <string.h>
 
 #include "boards.h"
 #include "object.h"
+#include "svg.h"
 
 const char *const evalci_role_names[EVALCI_ROLES] = {"model",    "task",  "item",  "attempt",
                                                      "correct",  "score", "error", "score_lo",
                                                      "score_hi", "n",     "k"};
 
-enum { LEVEL_KEY = EVALCI_ROLES, BY_KEY, ERRORS_KEY, LO_KEY, HI_KEY, PAIRS_KEY, BOARD_KEYS };
+enum {
+  LEVEL_KEY = EVALCI_ROLES,
+  BY_KEY,
+  ERRORS_KEY,
+  LO_KEY,
+  HI_KEY,
+  PAIRS_KEY,
+  TITLE_KEY, /* this and the next of eval_report alone */
+  NOTE_KEY,
+  BOARD_KEYS
+};
 static const char *const board_keys[BOARD_KEYS] = {
     "model", "task", "item",  "attempt", "correct", "score", "error", "score_lo", "score_hi",
-    "n",     "k",    "level", "by",      "errors",  "lo",    "hi",    "pairs"};
+    "n",     "k",    "level", "by",      "errors",  "lo",    "hi",    "pairs", "title", "note"};
 
 typedef struct reading_options {
   evalci_board_options *out;
@@ -45,6 +57,20 @@ static bool read_board_number(evalci_call *call, int key, evalci_part value, dou
   if (end == value.end && fabs(*out) <= 0x1p500) return true;
   return evalci_fail(call, "%s in options must be a number, got %s", board_keys[key],
                      evalci_show_part(value).text);
+}
+
+/* Enough for a page of text. */
+enum { MOST_TITLE = 300, MOST_NOTE = 10000 };
+
+static bool read_report_text(evalci_call *call, int key, evalci_part value, char **out) {
+  size_t size = 0;
+  if (*value.at != '"')
+    return evalci_fail(call, "%s in options must be text, got %s", board_keys[key],
+                       evalci_show_part(value).text);
+  char *text = evalci_part_text(value, &size);
+  if (text) *out = evalci_clean_to(text, size, key == TITLE_KEY ? MOST_TITLE : MOST_NOTE);
+  sqlite3_free(text);
+  return *out;
 }
 
 /* One of two words, the second of which is what the flag says. */
@@ -90,6 +116,10 @@ static bool read_board_option(evalci_call *call, int key, evalci_part value,
     return read_board_number(call, key, value, &s->hi);
   case PAIRS_KEY:
     return read_choice(call, key, value, holm, holm, &given);
+  case TITLE_KEY:
+    return read_report_text(call, key, value, &out->title);
+  case NOTE_KEY:
+    return read_report_text(call, key, value, &out->note);
   default:
     return read_column_name(call, key, value, &out->columns[key]);
   }
@@ -97,13 +127,14 @@ static bool read_board_option(evalci_call *call, int key, evalci_part value,
 
 static bool read_board_member(evalci_call *call, evalci_part name, evalci_part value, void *out) {
   reading_options *r = out;
-  int key = evalci_key_of(name, board_keys, BOARD_KEYS);
+  bool page = strcmp(call->name, "eval_report") == 0;
+  int key = evalci_key_of(name, board_keys, page ? BOARD_KEYS : TITLE_KEY);
   if (key < 0)
     return evalci_fail(call,
-                       "options has no key %s; it may have level, by, errors, lo, hi, pairs, and "
+                       "options has no key %s; it may have level, by, errors, lo, hi, pairs%s, and "
                        "the names of columns: model, task, item, attempt, correct, score, error, "
                        "score_lo and score_hi, or k and n of counts",
-                       evalci_show_part(name).text);
+                       evalci_show_part(name).text, page ? ", title, note" : "");
   if (r->seen & 1u << key)
     return evalci_fail(call, "options has the key %s twice", evalci_show_part(name).text);
   r->seen |= 1u << key;
@@ -123,4 +154,6 @@ bool evalci_read_board_options(evalci_call *call, sqlite3_value *value, evalci_b
 
 void evalci_free_board_options(evalci_board_options *options) {
   for (int i = 0; i < EVALCI_ROLES; i++) sqlite3_free(options->columns[i]);
+  sqlite3_free(options->title);
+  sqlite3_free(options->note);
 }

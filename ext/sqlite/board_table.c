@@ -142,8 +142,7 @@ bool evalci_room_for_rows(evalci_board_cursor *c, size_t rows) {
   return c->rows;
 }
 
-/* The source's name; false after leaving a message. */
-static bool read_source_name(evalci_call *call, sqlite3_value *value, const char **name) {
+bool evalci_read_source_name(evalci_call *call, sqlite3_value *value, const char **name) {
   *name = "results";
   if (!value || sqlite3_value_type(value) == SQLITE_NULL) return true;
   *name = (const char *)sqlite3_value_text(value);
@@ -197,7 +196,7 @@ static int board_filter(sqlite3_vtab_cursor *base, int given, const char *unused
   c->at = c->count = 0;
   c->known = false;
   int rc = SQLITE_ERROR;
-  if (read_source_name(&call, values[GIVEN_SOURCE], &source))
+  if (evalci_read_source_name(&call, values[GIVEN_SOURCE], &source))
     rc = (t->table->traits & EVALCI_COUNTED ? evalci_hold_counts : evalci_hold_board)(
         &call, t->boards, t->db, source, values[GIVEN_OPTIONS], c->board ? c->held : NULL, &held);
   if (rc == SQLITE_OK) {
@@ -288,6 +287,7 @@ int evalci_register_boards(sqlite3 *db) {
   for (size_t i = 0; i < sizeof tables / sizeof *tables && rc == SQLITE_OK; i++)
     rc = register_board(db, tables[i], boards);
   if (rc == SQLITE_OK) rc = evalci_register_gate(db, boards);
+  if (rc == SQLITE_OK) rc = evalci_register_report(db, boards);
   evalci_boards_let_go(boards);
   return rc;
 }

@@ -33,6 +33,7 @@ extern const char *const evalci_role_names[EVALCI_ROLES];
 typedef struct evalci_board_options {
   board_settings settings;
   char *columns[EVALCI_ROLES]; /* as given, sqlite3_malloc'ed; NULL where not */
+  char *title, *note;          /* likewise; of eval_report alone */
 } evalci_board_options;
 
 /* `value` is NULL where no options are given; false after leaving a message.  What was
@@ -128,6 +129,12 @@ int evalci_register_boards(sqlite3 *db);
 
 /* board_gate.c */
 int evalci_register_gate(sqlite3 *db, evalci_boards *boards);
+
+/* The source's name, "results" where `value` is NULL or none; false after leaving a message. */
+bool evalci_read_source_name(evalci_call *call, sqlite3_value *value, const char **name);
+
+/* board_report.c */
+int evalci_register_report(sqlite3 *db, evalci_boards *boards);
 
 /* Makes room for so many rows. */
 bool evalci_room_for_rows(evalci_board_cursor *c, size_t rows);

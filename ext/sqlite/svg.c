@@ -41,11 +41,15 @@ static bool is_forbidden(long code) {
 }
 
 char *evalci_clean(const char *text, size_t bytes) {
+  return evalci_clean_to(text, bytes, MOST_CHARACTERS);
+}
+
+char *evalci_clean_to(const char *text, size_t bytes, int most) {
   /* A character takes at most four bytes, and a byte may become three. */
-  char *label = sqlite3_malloc(4 * MOST_CHARACTERS + (int)sizeof ELLIPSIS), *out = label;
+  char *label = sqlite3_malloc(4 * most + (int)sizeof ELLIPSIS), *out = label;
   if (!label) return NULL;
   const char *c = text, *end = text + bytes;
-  for (int i = 0; i < MOST_CHARACTERS && c < end; i++) {
+  for (int i = 0; i < most && c < end; i++) {
     character here = character_at(c, end);
     bool space = here.code == '\n' || here.code == '\t' || here.code == '\r';
     const char *kept = space ? " " : is_forbidden(here.code) ? REPLACEMENT : c;
@@ -129,7 +133,7 @@ double evalci_label_width(const char *label, double most) {
   return label[fitting(label, most, &width)] ? most : width;
 }
 
-static void append_escaped(sqlite3_str *out, const char *text, size_t size) {
+void evalci_append_escaped(sqlite3_str *out, const char *text, size_t size) {
   static const char special[] = "<>&\"'";
   static const char *const escaped[] = {"&lt;", "&gt;", "&amp;", "&quot;", "&#39;"};
   for (const char *c = text; c < text + size; c++) {
@@ -157,16 +161,16 @@ void evalci_append_label(sqlite3_str *out, const char *label, double most, doubl
   double width;
   size_t size = fitting(label, most, &width);
   if (!label[size]) {
-    append_escaped(out, label, size);
+    evalci_append_escaped(out, label, size);
     return;
   }
   sqlite3_str_appendall(out, "<title>");
-  append_escaped(out, label, strlen(label));
+  evalci_append_escaped(out, label, strlen(label));
   sqlite3_str_appendall(out, "</title>");
   cut kept = cut_label(label, most, head);
-  append_escaped(out, label, kept.bytes);
+  evalci_append_escaped(out, label, kept.bytes);
   sqlite3_str_appendall(out, ELLIPSIS);
-  append_escaped(out, kept.end, strlen(kept.end));
+  evalci_append_escaped(out, kept.end, strlen(kept.end));
 }
 
 /* What a label reads like once cut, hashed; 0 when it is not cut. */
@@ -250,7 +254,7 @@ void evalci_open_svg(sqlite3_str *out, double width, double height, const char *
                         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"evalci\" role=\"img\" ");
   sqlite3_str_appendf(out, "viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\">\n<title>",
                       (int)ceil(width), (int)ceil(height), (int)ceil(width), (int)ceil(height));
-  append_escaped(out, description, strlen(description));
+  evalci_append_escaped(out, description, strlen(description));
   sqlite3_str_appendall(out, "</title>\n");
   sqlite3_str_appendall(
       out,

@@ -46,6 +46,10 @@ void evalci_free_drawing(evalci_drawing *drawing);
 /* Text as a label: well-formed UTF-8 without control characters, and of a bounded
 ** length.  NULL when there is no memory. */
 char *evalci_clean(const char *text, size_t bytes);
+char *evalci_clean_to(const char *text, size_t bytes, int most); /* so many characters */
+
+/* Text with <, >, &, " and ' as XML and HTML write them. */
+void evalci_append_escaped(sqlite3_str *out, const char *text, size_t size);
 
 /* A value as a label.  NULL when there is no memory. */
 char *evalci_label(sqlite3_value *value);

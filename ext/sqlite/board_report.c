@@ -1,0 +1,348 @@
+/*
+** eval_report([source [, options]]): the board as one page of HTML, which needs nothing
+** else.  Beside the options of the tables it has "title" and "note".
+**
+**   SELECT eval_report('results', '{"title":"Spring eval"}');
+**
+** 1. Reads the board, as the tables do.
+** 2. Computes what several parts of the page need: the order of models, intervals, ranks,
+**    and every pair of the models shown.
+** 3. Writes the parts in their order.
+*/
+#include <math.h>
+#include <string.h>
+
+#include "../evalci.h"
+#include "report.h"
+
+static const char report_name[] = "eval_report";
+
+bool report_ok(report *r, ev_status status) {
+  if (r->status == EV_OK) r->status = status;
+  return r->status == EV_OK;
+}
+
+/*
+** What the page is made of
+*/
+
+/* The text of a name; NULL without memory. */
+static char *report_label(board_name name) {
+  char text[EVALCI_NUMBER_SIZE];
+  sqlite3_int64 i;
+  double x;
+  if (name.kind == BOARD_INTEGER) {
+    memcpy(&i, name.bytes, sizeof i);
+    return sqlite3_mprintf("%lld", i);
+  }
+  if (name.kind == BOARD_REAL) {
+    memcpy(&x, name.bytes, sizeof x);
+    return sqlite3_mprintf("%.*s", evalci_write_number(x, text), text);
+  }
+  if (name.kind == BOARD_NULL || name.size == 0) return sqlite3_mprintf("(no name)");
+  return evalci_clean(name.bytes, name.size);
+}
+
+static ev_status order_models(report *r) {
+  evalci_sorted_row *rows = sqlite3_malloc64((r->count + 1) * sizeof *rows);
+  if (!rows) return EV_NO_MEMORY;
+  for (size_t m = 0; m < r->count; m++)
+    rows[m] = (evalci_sorted_row){.row = {.model = (uint32_t)m},
+                                  .accuracy = board_model_standing(r->board, m).accuracy,
+                                  .next = board_model_place(r->board, m)};
+  evalci_sort_rows(rows, r->count);
+  for (size_t i = 0; i < r->count; i++) r->models[i].model = rows[i].row.model;
+  sqlite3_free(rows);
+  return EV_OK;
+}
+
+static void add_to_totals(report *r, const board_standing *s) {
+  bool known = !isnan(s->accuracy);
+  r->answers += s->n;
+  r->errored += s->errored;
+  r->graded |= s->graded;
+  r->repeated |= s->repeated;
+  if (!known) return;
+  r->least_questions = r->ranked ? fmin(r->least_questions, s->questions) : s->questions;
+  r->most_questions = fmax(r->most_questions, s->questions);
+  r->ranked++;
+}
+
+static ev_status know_model(report *r, report_model *m) {
+  m->s = board_model_standing(r->board, m->model);
+  m->name = report_label(board_model_name(r->board, m->model));
+  if (!m->name) return EV_NO_MEMORY;
+  add_to_totals(r, &m->s);
+  ev_status status = board_model_interval(r->board, m->model, r->host, &m->ci);
+  if (status == EV_OK) status = board_best(r->board, m->model, r->host, &m->best);
+  board_ranks(r->board, m->model, &m->rank_lo, &m->rank_hi);
+  return status;
+}
+
+static void count_verdicts(report *r) {
+  for (size_t i = 0; i < r->count; i++)
+    for (size_t j = i + 1; j < r->count; j++) {
+      const board_pair *p = board_pair_at(r->board, i, j);
+      if (!isnan(p->p_all)) r->tested++;
+      if (p->verdict) r->apart++;
+    }
+}
+
+/* The verdict of all pairs at once about two models, 1 where the first is better. */
+static int held_verdict(const report *r, const report_model *x, const report_model *y) {
+  size_t a = board_model_place(r->board, x->model), b = board_model_place(r->board, y->model);
+  int verdict = board_pair_at(r->board, a < b ? a : b, a < b ? b : a)->verdict;
+  return a < b ? verdict : -verdict;
+}
+
+static void mark_contenders(report *r) {
+  for (size_t i = 0; i < r->ranked; i++)
+    r->models[i].contends = i == 0 || held_verdict(r, &r->models[0], &r->models[i]) <= 0;
+}
+
+const report_pair *report_pair_of(const report *r, size_t place, size_t other) {
+  size_t i = place < other ? place : other, j = place < other ? other : place;
+  return &r->pairs[i * r->shown + j];
+}
+
+/* The better model first. */
+static report_pair turn_pair(report_pair p) {
+  if (!(p.diff < 0)) return p;
+  return (report_pair){p.second,   p.first, p.n, -p.diff, 1 - p.sure, {-p.ci.hi, -p.ci.lo},
+                       -p.verdict};
+}
+
+static ev_status know_pair_of(report *r, size_t i, size_t j) {
+  board_pair p = {0};
+  ev_interval ci = {NAN, NAN};
+  const report_model *a = &r->models[i], *b = &r->models[j];
+  ev_status status = board_count_pair(r->board, a->model, b->model, &p);
+  if (status == EV_OK && p.n > 0) {
+    status = board_pair_interval(r->board, &p, r->host, &ci);
+    if (status == EV_OK) status = board_pair_prob(r->board, &p, r->host);
+  }
+  r->pairs[i * r->shown + j] = turn_pair((report_pair){
+      i, j, p.n, p.mean_a - p.mean_b, p.prob, ci, p.n > 0 ? held_verdict(r, a, b) : 0});
+  return status;
+}
+
+static ev_status know_pairs(report *r) {
+  ev_status status = EV_OK;
+  r->pairs = sqlite3_malloc64((r->shown * r->shown + 1) * sizeof *r->pairs);
+  if (!r->pairs) return EV_NO_MEMORY;
+  for (size_t i = 0; i < r->shown && status == EV_OK; i++)
+    for (size_t j = i + 1; j < r->shown && status == EV_OK; j++) status = know_pair_of(r, i, j);
+  return status;
+}
+
+static ev_status know_tasks(report *r) {
+  size_t count = board_tasks(r->board);
+  r->tasks = sqlite3_malloc64((count + 1) * sizeof *r->tasks);
+  if (!r->tasks) return EV_NO_MEMORY;
+  for (; r->task_count < count; r->task_count++) {
+    size_t task = board_task_at(r->board, r->task_count);
+    char *name = report_label(board_task_name(r->board, task));
+    if (!name) return EV_NO_MEMORY;
+    r->tasks[r->task_count] = name;
+  }
+  return EV_OK;
+}
+
+static ev_status know_report(report *r) {
+  size_t count = board_models(r->board);
+  ev_status status = board_prepare(r->board);
+  if (status == EV_OK) status = board_test_pairs(r->board, r->host);
+  if (status != EV_OK) return status;
+  r->models = sqlite3_malloc64((count + 1) * sizeof *r->models);
+  if (!r->models) return EV_NO_MEMORY;
+  memset(r->models, 0, (count + 1) * sizeof *r->models);
+  r->count = count;
+  status = order_models(r);
+  for (size_t i = 0; i < count && status == EV_OK; i++) status = know_model(r, &r->models[i]);
+  if (status != EV_OK) return status;
+  r->shown = r->ranked < REPORT_SHOWN ? r->ranked : REPORT_SHOWN;
+  count_verdicts(r);
+  mark_contenders(r);
+  status = know_pairs(r);
+  return status == EV_OK ? know_tasks(r) : status;
+}
+
+static void free_report(report *r) {
+  for (size_t i = 0; i < r->count; i++) sqlite3_free(r->models[i].name);
+  for (size_t i = 0; i < r->task_count; i++) sqlite3_free(r->tasks[i]);
+  sqlite3_free(r->models);
+  sqlite3_free(r->tasks);
+  sqlite3_free(r->pairs);
+}
+
+/*
+** The page
+*/
+static void add_lines(report *r, const char *const *lines) {
+  while (*lines) report_add(r, *lines++);
+}
+
+static void report_header(report *r) {
+  report_add(r, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>");
+  report_text(r, r->title ? r->title : "Eval report");
+  report_add(r, "</title>\n<style>\n");
+  add_lines(r, report_style);
+  report_add(r, "</style>\n</head>\n<body>\n<h1>");
+  report_text(r, r->title ? r->title : "Eval report");
+  report_add(r, "</h1>\n");
+}
+
+/* Where it is from, and how much of it there is. */
+static void report_origin(report *r) {
+  report_add(r, "<p class=\"soft\"><span class=\"said\">");
+  report_text(r, r->database);
+  if (strcmp(r->source, "results") != 0) {
+    report_add(r, ", ");
+    report_text(r, r->source);
+  }
+  report_add(r, "</span>");
+  if (r->made) sqlite3_str_appendf(r->out, "; this page was made on %s UTC", r->made);
+  report_add(r, ".<br>");
+  report_things(r, (double)r->count, "model");
+  report_add(r, ", ");
+  report_things(r, (double)r->task_count, "task");
+  report_add(r, ", ");
+  report_things(r, r->answers, "answer");
+  if (r->errored > 0) {
+    report_add(r, ", ");
+    report_count(r, r->errored);
+    report_add(r, " errored");
+  }
+  report_add(r, ".</p>\n");
+}
+
+static void report_footer(report *r) {
+  sqlite3_str_appendf(
+      r->out,
+      "<p class=\"soft\">evalci %s, SQLite %s. No random numbers: the same data give the same "
+      "page, but for its date. Methods: Bowyer, Aitchison and Ivanova, &#8220;Don't use the CLT "
+      "in LLM evals with fewer than a few hundred datapoints&#8221;, ICML 2025.</p>\n<script>\n",
+      EVALCI_VERSION, sqlite3_libversion());
+  add_lines(r, report_script);
+  report_add(r, "</script>\n</body>\n</html>");
+}
+
+static void write_report(report *r) {
+  report_header(r);
+  report_summary(r);
+  if (r->note) {
+    report_add(r, "<p class=\"note said\">");
+    report_text(r, r->note);
+    report_add(r, "</p>\n");
+  }
+  report_origin(r);
+  report_leaderboard(r);
+  report_common(r);
+  report_pairs(r);
+  report_passes(r);
+  report_tasks(r);
+  report_method(r);
+  report_footer(r);
+}
+
+/*
+** The function
+*/
+
+/* The name of the database's file, without its folder. */
+static const char *database_name(sqlite3 *db) {
+  const char *path = sqlite3_db_filename(db, "main"), *name = path;
+  for (const char *c = path; c && *c; c++)
+    if (*c == '/' || *c == '\\') name = c + 1;
+  return name && *name ? name : "a database in memory";
+}
+
+/* The time, by SQLite's clock; NULL where an authorizer forbids to ask. */
+static char *time_now(sqlite3 *db) {
+  sqlite3_stmt *now = NULL;
+  char *text = NULL;
+  sqlite3_prepare_v2(db, "SELECT strftime('%Y-%m-%d %H:%M', 'now')", -1, &now, NULL);
+  if (now && sqlite3_step(now) == SQLITE_ROW)
+    text = sqlite3_mprintf("%s", sqlite3_column_text(now, 0));
+  sqlite3_finalize(now);
+  return text;
+}
+
+static void result_report(sqlite3_context *context, report *r) {
+  r->out = sqlite3_str_new(sqlite3_context_db_handle(context));
+  if (report_ok(r, know_report(r))) write_report(r);
+  int error = sqlite3_str_errcode(r->out), size = sqlite3_str_length(r->out);
+  char *text = sqlite3_str_finish(r->out);
+  if (!evalci_check_status(context, report_name, r->status)) {
+    sqlite3_free(text);
+  } else if (error != SQLITE_OK) {
+    sqlite3_free(text);
+    sqlite3_result_error_code(context, error);
+  } else {
+    sqlite3_result_text(context, text, size, sqlite3_free);
+  }
+  free_report(r);
+}
+
+/* An error of the source: with its message, or as SQLite has it. */
+static void refuse_source(sqlite3_context *context, evalci_call *call, int rc) {
+  if (call->message || rc == SQLITE_ERROR)
+    evalci_report(context, call);
+  else
+    sqlite3_result_error_code(context, rc);
+}
+
+static void eval_report(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  sqlite3 *db = sqlite3_context_db_handle(context);
+  evalci_call call = {report_name, NULL};
+  evalci_board_options options = {0};
+  evalci_held *held = NULL;
+  const char *source;
+  sqlite3_value *given = argc > 1 && sqlite3_value_type(argv[1]) != SQLITE_NULL ? argv[1] : NULL;
+  int rc = SQLITE_ERROR;
+  if (evalci_read_source_name(&call, argc > 0 ? argv[0] : NULL, &source))
+    rc = evalci_hold_board(&call, sqlite3_user_data(context), db, source, given, NULL, &held);
+  if (rc == SQLITE_OK && !evalci_read_board_options(&call, given, &options)) rc = SQLITE_ERROR;
+  if (rc != SQLITE_OK) {
+    refuse_source(context, &call, rc);
+  } else {
+    char *made = time_now(db);
+    report r = {.board = held->board,
+                .host = evalci_host_of(context),
+                .title = options.title,
+                .note = options.note,
+                .source = held->source,
+                .database = database_name(db),
+                .made = made};
+    result_report(context, &r);
+    sqlite3_free(made);
+  }
+  evalci_free_board_options(&options);
+  evalci_let_go(held);
+}
+
+static void wrong_arity_of_report(sqlite3_context *context, int argc, sqlite3_value **argv) {
+  evalci_call call = {report_name, NULL};
+  (void)argv;
+  evalci_fail(&call, "wrong number of arguments, got %d; call it as eval_report([source [, options]])",
+              argc);
+  evalci_report(context, &call);
+}
+
+static void free_boards(void *boards) {
+  evalci_boards_let_go(boards);
+}
+
+/* Neither innocuous nor for direct use only, as the tables of the board. */
+int evalci_register_report(sqlite3 *db, evalci_boards *boards) {
+  int rc = SQLITE_OK;
+  for (int arity = 0; arity <= 2 && rc == SQLITE_OK; arity++)
+    rc = sqlite3_create_function_v2(db, report_name, arity, SQLITE_UTF8,
+                                    evalci_boards_again(boards), eval_report, NULL, NULL,
+                                    free_boards);
+  if (rc == SQLITE_OK)
+    rc = sqlite3_create_function_v2(db, report_name, -1, SQLITE_UTF8, NULL, wrong_arity_of_report,
+                                    NULL, NULL, NULL);
+  return rc;
+}

@@ -1,0 +1,113 @@
+/*
+** Private to eval_report: the page over a board.
+**
+** board_report.c reads the board and calls the parts in their order: report_words.c the
+** sentences, report_board.c the leaderboard and its like, report_pairs.c every two models,
+** report_tasks.c the tasks.  report_html.c has what they share; report_style.c and
+** report_script.c are the page's CSS and script.
+*/
+#ifndef EVALCI_REPORT_H
+#define EVALCI_REPORT_H
+
+#include "boards.h"
+#include "svg.h"
+
+/* Pairs and tasks are shown of so many models; the panels of tasks have fewer. */
+enum { REPORT_SHOWN = 30, REPORT_PANEL = 12 };
+
+/* A model, in the order of the leaderboard. */
+typedef struct report_model {
+  size_t model;
+  char *name; /* cleaned, not escaped */
+  board_standing s;
+  ev_interval ci;
+  double rank_lo, rank_hi, best;
+  bool contends; /* the leader, or a model that is not separated from it */
+} report_model;
+
+/* Two of the models shown, as places in the list; the first is the better one on the
+** questions that both answered. */
+typedef struct report_pair {
+  size_t first, second;
+  double n, diff, sure; /* n is 0 where they have no question in common */
+  ev_interval ci;
+  int verdict; /* held to all pairs: 1 where the first is better, -1 where it is worse */
+} report_pair;
+
+typedef struct report {
+  board *board;
+  ev_host host;
+  ev_status status; /* the first failure, after which nothing is computed */
+  sqlite3_str *out;
+  const char *title, *note, *source, *database, *made; /* NULL where there is none */
+  report_model *models;
+  size_t count, ranked, shown; /* all; those with an accuracy, which come first; of those
+                                  the ones in pairs and tasks */
+  report_pair *pairs;          /* of the models shown, by place */
+  char **tasks;                /* names, in their order */
+  size_t task_count;
+  size_t tested, apart; /* of all pairs: those with a verdict, and the separated ones */
+  double answers, errored, most_questions, least_questions;
+  bool graded, repeated;
+} report;
+
+/* board_report.c */
+bool report_ok(report *r, ev_status status); /* keeps a failure; true where there is none */
+
+/* The pair of two of the models shown. */
+const report_pair *report_pair_of(const report *r, size_t place, size_t other);
+
+/* report_html.c */
+void report_add(report *r, const char *html);
+void report_text(report *r, const char *text);       /* escaped */
+void report_count(report *r, double n);              /* 12,345 */
+void report_things(report *r, double n, const char *thing); /* 1 model, 2 models */
+void report_percent(report *r, double x, int digits);       /* 93% */
+void report_chance(report *r, double p);                    /* the same from <1% to >99% */
+void report_points(report *r, double x);                    /* +3.2, of differences */
+void report_range(report *r, ev_interval ci);               /* 72.1–98.0% */
+void report_level(report *r);                               /* 95% */
+const char *report_measure(const report *r);
+
+/* A table: its heading, cells with all digits in data-value; NAN is an empty cell. */
+void report_open_table(report *r, const char *id, const char *class);
+void report_head(report *r, const char *class, const char *text);
+void report_level_head(report *r); /* 95% interval */
+void report_open_rows(report *r);
+void report_close_table(report *r);
+void report_name_cell(report *r, const char *class, const char *name);
+void report_open_cell(report *r, const char *class, double value);
+void report_open_ci_cell(report *r, const char *class, ev_interval ci);
+void report_close_cell(report *r);
+void report_count_cell(report *r, const char *class, double n);
+void report_percent_cell(report *r, const char *class, double x);
+void report_ci_cell(report *r, const char *class, ev_interval ci);
+
+/* An axis of ticks that are 1, 2 or 5 times a power of ten apart. */
+typedef struct report_axis {
+  double least, step;
+  int steps;
+  bool differences; /* has 0 on it, and no unit */
+} report_axis;
+
+report_axis report_axis_for(double least, double most, bool differences);
+void report_axis_head(report *r, const char *class, const report_axis *axis);
+void report_axis_numbers(report *r, const report_axis *axis);
+
+/* A point and its interval, drawn; nothing where there is none. */
+void report_plot(report *r, const report_axis *axis, double point, ev_interval ci);
+void report_plot_cell(report *r, const report_axis *axis, double point, ev_interval ci);
+
+/* The parts of the page */
+void report_summary(report *r);
+void report_method(report *r);
+void report_leaderboard(report *r);
+void report_common(report *r);
+void report_passes(report *r);
+void report_pairs(report *r);
+void report_tasks(report *r);
+
+/* Texts, NULL after the last. */
+extern const char *const report_style[], *const report_script[];
+
+#endif

@@ -1,0 +1,234 @@
+/*
+** The report's leaderboard, the questions that all models answered, and attempts.
+*/
+#include <math.h>
+
+#include "report.h"
+
+/*
+** The leaderboard
+*/
+static report_axis report_board_axis(const report *r) {
+  double least = 1, most = 0;
+  for (size_t i = 0; i < r->ranked; i++) {
+    least = fmin(least, r->models[i].ci.lo);
+    most = fmax(most, r->models[i].ci.hi);
+  }
+  return report_axis_for(fmin(least, most), most, false);
+}
+
+/* Whether missing answers have bounds of their own: not where they count as wrong. */
+static bool report_has_bounds(const report *r) {
+  return r->errored > 0 && !board_settings_of(r->board)->errors_wrong;
+}
+
+static void report_board_heads(report *r, const report_axis *axis) {
+  if (r->tested) report_head(r, "keep", "rank");
+  report_head(r, "name keep", "model");
+  report_axis_head(r, "picture", axis);
+  report_head(r, "keep", report_measure(r));
+  report_level_head(r);
+  if (r->ranked > 1) report_head(r, "", "chance of being best");
+  report_head(r, "", "questions");
+  if (r->repeated) report_head(r, "", "answers");
+  if (r->errored > 0) report_head(r, "", "errored");
+  if (report_has_bounds(r)) report_head(r, "", "interval whatever those were");
+}
+
+static void report_rank_cell(report *r, const report_model *m) {
+  sqlite3_int64 lo = (sqlite3_int64)m->rank_lo, hi = (sqlite3_int64)m->rank_hi;
+  if (isnan(m->s.accuracy))
+    report_add(r, "<td class=\"keep\"></td>");
+  else if (lo == hi)
+    sqlite3_str_appendf(r->out, "<td class=\"keep\" data-value=\"%lld-%lld\">%lld</td>", lo, hi,
+                        lo);
+  else
+    sqlite3_str_appendf(r->out, "<td class=\"keep\" data-value=\"%lld-%lld\">%lld–%lld</td>", lo,
+                        hi, lo, hi);
+}
+
+static void report_bounded_cell(report *r, const report_model *m) {
+  ev_interval bounded = {NAN, NAN};
+  if (report_ok(r, EV_OK)) report_ok(r, board_bounded(r->board, m->model, &bounded));
+  report_ci_cell(r, "", bounded);
+}
+
+static void report_board_row(report *r, const report_axis *axis, const report_model *m) {
+  report_add(r, m->contends && r->apart ? "<tr class=\"near\">" : "<tr>");
+  if (r->tested) report_rank_cell(r, m);
+  report_name_cell(r, "name keep", m->name);
+  report_plot_cell(r, axis, m->s.accuracy, m->ci);
+  report_percent_cell(r, "keep", m->s.accuracy);
+  report_open_ci_cell(r, "", m->ci);
+  if (!isnan(m->ci.lo))
+    report_range(r, m->ci);
+  else
+    report_add(r, m->s.outside ? "score out of range" : "no answers");
+  report_close_cell(r);
+  if (r->ranked > 1) {
+    report_open_cell(r, "", m->best);
+    if (!isnan(m->best)) report_chance(r, m->best);
+    report_close_cell(r);
+  }
+  report_count_cell(r, "", m->s.questions);
+  if (r->repeated) report_count_cell(r, "", m->s.n);
+  if (r->errored > 0) report_count_cell(r, "", m->s.errored);
+  if (report_has_bounds(r)) report_bounded_cell(r, m);
+  report_add(r, "</tr>\n");
+}
+
+void report_leaderboard(report *r) {
+  report_axis axis = report_board_axis(r);
+  report_add(r, "<section class=\"chart\"><h2>Leaderboard</h2>\n");
+  if (r->ranked == 0) report_add(r, "<p>No answers yet.</p>\n");
+  if (r->apart)
+    report_add(r, "<p class=\"key\"><span class=\"near\">shaded</span> leads, or is too close to the "
+                  "leader to call on these questions</p>\n");
+  report_open_table(r, "leaderboard", r->tested ? "plotted" : "plotted alone");
+  report_board_heads(r, &axis);
+  report_open_rows(r);
+  for (size_t i = 0; i < r->count; i++) report_board_row(r, &axis, &r->models[i]);
+  report_close_table(r);
+  if (r->tested)
+    report_add(r, "<p class=\"soft\">The dot is what the model scored, the bar its interval. A "
+                  "rank of 2–4 means that one model is clearly ahead, and that the model "
+                  "may be anywhere from second to fourth.</p>\n");
+  report_add(r, "</section>\n");
+}
+
+/*
+** The questions that all models answered: where the order there is another.
+*/
+static size_t report_sort_common(const report *r, evalci_sorted_row *rows) {
+  size_t count = 0;
+  for (size_t i = 0; i < r->ranked; i++) {
+    board_standing s;
+    board_common_standing(r->board, r->models[i].model, &s);
+    if (s.asked)
+      rows[count++] =
+          (evalci_sorted_row){.row = {.model = (uint32_t)i}, .accuracy = s.accuracy, .next = i};
+  }
+  evalci_sort_rows(rows, count);
+  return count;
+}
+
+static void report_common_row(report *r, const report_model *m) {
+  board_standing s;
+  ev_interval ci = {NAN, NAN};
+  if (!report_ok(r, EV_OK)) return;
+  board_common_standing(r->board, m->model, &s);
+  report_ok(r, board_common_interval(r->board, m->model, r->host, &ci));
+  report_add(r, "<tr>");
+  report_rank_cell(r, m);
+  report_name_cell(r, "name", m->name);
+  report_percent_cell(r, "", s.accuracy);
+  report_ci_cell(r, "", ci);
+  report_percent_cell(r, "", m->s.accuracy);
+  report_count_cell(r, "", m->s.questions);
+  report_add(r, "</tr>\n");
+}
+
+static void report_common_table(report *r, const evalci_sorted_row *rows, size_t count) {
+  report_add(r, "<h2>On the questions that all answered</h2>\n<p>");
+  report_things(r, board_common_questions(r->board), "question");
+  report_add(r, board_common_questions(r->board) == 1 ? " was" : " were");
+  report_add(r, " answered by every model, and on these the order is another than on all that "
+                "each answered.</p>\n<div class=\"wide\">");
+  report_open_table(r, "common", "narrow");
+  report_head(r, "", "rank");
+  report_head(r, "name", "model");
+  report_head(r, "", report_measure(r));
+  report_level_head(r);
+  report_head(r, "", "on all its questions");
+  report_head(r, "", "which are");
+  report_open_rows(r);
+  for (size_t i = 0; i < count; i++) report_common_row(r, &r->models[rows[i].row.model]);
+  report_close_table(r);
+  report_add(r, "</div>\n");
+}
+
+void report_common(report *r) {
+  double common = board_common_questions(r->board);
+  if (!r->tested || common == 0 || common == r->most_questions) return;
+  evalci_sorted_row *rows = sqlite3_malloc64((r->ranked + 1) * sizeof *rows);
+  if (!report_ok(r, rows ? EV_OK : EV_NO_MEMORY)) return;
+  size_t count = report_sort_common(r, rows);
+  bool differs = false;
+  for (size_t i = 0; i < count; i++) differs |= rows[i].row.model != i;
+  if (differs) report_common_table(r, rows, count);
+  sqlite3_free(rows);
+}
+
+/*
+** Attempts: at least one of them right, and all of them
+*/
+static void report_pass_row(report *r, size_t task, const report_model *m, size_t k) {
+  board_pass pass;
+  size_t t = board_task_at(r->board, task);
+  if (!report_ok(r, board_passes(r->board, m->model, t, (double)k, &pass))) return;
+  if (!report_ok(r, board_pass_intervals(r->board, m->model, t, (double)k, r->host, &pass))) return;
+  report_add(r, "<tr>");
+  if (r->task_count > 1) report_name_cell(r, "name", r->tasks[task]);
+  report_name_cell(r, "name", m->name);
+  report_count_cell(r, "", (double)k);
+  report_percent_cell(r, "", pass.at);
+  report_ci_cell(r, "extra", pass.at_ci);
+  report_percent_cell(r, "", pass.hat);
+  report_ci_cell(r, "extra", pass.hat_ci);
+  report_count_cell(r, "extra", pass.questions);
+  report_add(r, "</tr>\n");
+}
+
+/* Every k that eval_passes has, or the most attempts alone. */
+static void report_pass_rows(report *r, bool every) {
+  for (size_t t = 0; t < r->task_count; t++)
+    for (size_t i = 0; i < r->shown; i++) {
+      const report_model *m = &r->models[i];
+      size_t most = board_attempts(r->board, m->model, board_task_at(r->board, t));
+      for (size_t k = every ? 1 : most; most && r->status == EV_OK; k = 2 * k < most ? 2 * k : most) {
+        report_pass_row(r, t, m, k);
+        if (k == most) break;
+      }
+    }
+}
+
+static void report_pass_table(report *r, const char *id, bool every) {
+  report_add(r, "<div class=\"wide\">");
+  report_open_table(r, id, "narrow");
+  if (r->task_count > 1) report_head(r, "name", "task");
+  report_head(r, "name", "model");
+  report_head(r, "", "k");
+  report_head(r, "", "pass@k");
+  report_head(r, "extra", "interval");
+  report_head(r, "", "pass^k");
+  report_head(r, "extra", "interval");
+  report_head(r, "extra", "questions");
+  report_open_rows(r);
+  report_pass_rows(r, every);
+  report_close_table(r);
+  report_add(r, "</div>\n");
+}
+
+static size_t report_most_attempts(const report *r) {
+  size_t most = 0;
+  for (size_t t = 0; t < r->task_count; t++)
+    for (size_t i = 0; i < r->shown; i++) {
+      size_t n = board_attempts(r->board, r->models[i].model, t);
+      if (n > most) most = n;
+    }
+  return most;
+}
+
+void report_passes(report *r) {
+  size_t most = report_most_attempts(r);
+  if (most == 0) return;
+  report_add(r, "<h2>Several attempts</h2>\n<p>Questions were asked up to ");
+  report_count(r, (double)most);
+  report_add(r, " times. <b>pass@k</b> is the share of questions with at least one right answer "
+                "in k attempts, <b>pass^k</b> the share where all k are right.</p>\n");
+  report_pass_table(r, "attempts", false);
+  if (most == 2) return;
+  report_add(r, "<details><summary>Fewer attempts too</summary>\n");
+  report_pass_table(r, "passes", true);
+  report_add(r, "</details>\n");
+}

@@ -1,0 +1,211 @@
+/*
+** What the parts of the report share: text, numbers, tables, axes and drawn intervals.
+*/
+#include <math.h>
+#include <string.h>
+
+#include "report.h"
+
+void report_add(report *r, const char *html) {
+  sqlite3_str_appendall(r->out, html);
+}
+
+void report_text(report *r, const char *text) {
+  evalci_append_escaped(r->out, text, strlen(text));
+}
+
+void report_count(report *r, double n) {
+  sqlite3_str_appendf(r->out, "%,lld", (sqlite3_int64)n);
+}
+
+void report_things(report *r, double n, const char *thing) {
+  report_count(r, n);
+  sqlite3_str_appendf(r->out, n == 1 ? " %s" : " %ss", thing);
+}
+
+void report_percent(report *r, double x, int digits) {
+  evalci_append_fixed(r->out, 100 * x, digits);
+  report_add(r, "%");
+}
+
+void report_chance(report *r, double p) {
+  if (p >= 0.995)
+    report_add(r, "&gt;99%");
+  else if (p < 0.005)
+    report_add(r, "&lt;1%");
+  else
+    report_percent(r, p, 0);
+}
+
+void report_points(report *r, double x) {
+  if (100 * x >= 0.05) report_add(r, "+");
+  evalci_append_number(r->out, 100 * x, 1);
+}
+
+void report_range(report *r, ev_interval ci) {
+  evalci_append_fixed(r->out, 100 * ci.lo, 1);
+  report_add(r, "–");
+  report_percent(r, ci.hi, 1);
+}
+
+/* A level is shown with the digits that it has, up to six. */
+void report_level(report *r) {
+  double percent = 100 * board_settings_of(r->board)->level;
+  int digits = 0;
+  for (double scaled = percent; digits < 6 && fabs(scaled - round(scaled)) > 1e-7; scaled *= 10)
+    digits++;
+  evalci_append_fixed(r->out, percent, digits);
+  report_add(r, "%");
+}
+
+const char *report_measure(const report *r) {
+  return r->graded ? "score" : "accuracy";
+}
+
+/*
+** Tables
+*/
+void report_open_table(report *r, const char *id, const char *class) {
+  sqlite3_str_appendf(r->out, "<table id=\"%s\" class=\"%s\">\n<thead><tr>", id, class);
+}
+
+void report_head(report *r, const char *class, const char *text) {
+  sqlite3_str_appendf(r->out, "<th class=\"%s\" scope=\"col\">%s</th>", class, text);
+}
+
+void report_level_head(report *r) {
+  report_add(r, "<th scope=\"col\">");
+  report_level(r);
+  report_add(r, " interval</th>");
+}
+
+void report_open_rows(report *r) {
+  report_add(r, "</tr></thead>\n<tbody>\n");
+}
+
+void report_close_table(report *r) {
+  report_add(r, "</tbody></table>\n");
+}
+
+void report_name_cell(report *r, const char *class, const char *name) {
+  sqlite3_str_appendf(r->out, "<td class=\"%s\">", class);
+  report_text(r, name);
+  report_close_cell(r);
+}
+
+/* All digits, and no minus before a zero. */
+static void report_digits(report *r, double x) {
+  char number[EVALCI_NUMBER_SIZE];
+  sqlite3_str_append(r->out, number, evalci_write_number(x + 0.0, number));
+}
+
+void report_open_cell(report *r, const char *class, double value) {
+  sqlite3_str_appendf(r->out, "<td class=\"%s\" data-value=\"", class);
+  if (!isnan(value)) report_digits(r, value);
+  report_add(r, "\">");
+}
+
+void report_open_ci_cell(report *r, const char *class, ev_interval ci) {
+  sqlite3_str_appendf(r->out, "<td class=\"%s\" data-value=\"", class);
+  if (!isnan(ci.lo)) {
+    report_add(r, "[");
+    report_digits(r, ci.lo);
+    report_add(r, ",");
+    report_digits(r, ci.hi);
+    report_add(r, "]");
+  }
+  report_add(r, "\">");
+}
+
+void report_close_cell(report *r) {
+  report_add(r, "</td>");
+}
+
+void report_count_cell(report *r, const char *class, double n) {
+  sqlite3_str_appendf(r->out, "<td class=\"%s\" data-value=\"%lld\">", class, (sqlite3_int64)n);
+  report_count(r, n);
+  report_close_cell(r);
+}
+
+void report_percent_cell(report *r, const char *class, double x) {
+  report_open_cell(r, class, x);
+  if (!isnan(x)) report_percent(r, x, 1);
+  report_close_cell(r);
+}
+
+void report_ci_cell(report *r, const char *class, ev_interval ci) {
+  report_open_ci_cell(r, class, ci);
+  if (!isnan(ci.lo)) report_range(r, ci);
+  report_close_cell(r);
+}
+
+/*
+** Axes
+*/
+
+/* The finest steps of which at most six hold all; from 0 to 1 where that is more than half
+** of it. */
+report_axis report_axis_for(double least, double most, bool differences) {
+  static const double steps[] = {0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005,
+                                 0.01,   0.02,   0.05,   0.1,   0.2,   0.5};
+  enum { STEPS = sizeof steps / sizeof *steps, MOST_STEPS = 6 };
+  for (int i = 0; i < STEPS; i++) {
+    double first = floor(least / steps[i] + 1e-9), last = ceil(most / steps[i] - 1e-9);
+    if (last - first > MOST_STEPS) continue;
+    if (!differences && (last - first) * steps[i] > 0.501) break;
+    return (report_axis){first * steps[i], steps[i], (int)fmax(1, last - first), differences};
+  }
+  return differences ? (report_axis){-1, 0.5, 4, true} : (report_axis){0, 0.2, 5, false};
+}
+
+/* How far along the axis, in per cent. */
+static double report_along(const report_axis *axis, double x) {
+  return 100 * (x - axis->least) / axis->step / axis->steps;
+}
+
+/* Opens an element that stands so far along, as in <s style="left:12.34%. */
+static void report_at(report *r, const char *element, double percent) {
+  sqlite3_str_appendf(r->out, "<%s style=\"left:", element);
+  evalci_append_fixed(r->out, percent, 2);
+  report_add(r, "%");
+}
+
+void report_axis_numbers(report *r, const report_axis *axis) {
+  int digits = axis->step > 0.0099 ? 0 : axis->step > 0.00099 ? 1 : 2;
+  report_add(r, "<span class=\"numbers\">");
+  for (int i = 0; i <= axis->steps; i++) {
+    report_at(r, "span", 100.0 * i / axis->steps);
+    report_add(r, "\">");
+    evalci_append_number(r->out, 100 * (axis->least + i * axis->step), digits);
+    report_add(r, axis->differences ? "</span>" : "%</span>");
+  }
+  report_add(r, "</span>");
+}
+
+void report_axis_head(report *r, const char *class, const report_axis *axis) {
+  sqlite3_str_appendf(r->out, "<th class=\"%s\" scope=\"col\">", class);
+  report_axis_numbers(r, axis);
+  report_add(r, "</th>");
+}
+
+void report_plot(report *r, const report_axis *axis, double point, ev_interval ci) {
+  if (isnan(point) || isnan(ci.lo)) return;
+  sqlite3_str_appendf(r->out, "<span class=\"plot\" style=\"--n:%d\">", axis->steps);
+  report_at(r, "i", report_along(axis, ci.lo));
+  report_add(r, ";width:");
+  evalci_append_fixed(r->out, report_along(axis, ci.hi) - report_along(axis, ci.lo), 2);
+  report_add(r, "%\"></i>");
+  report_at(r, "u", report_along(axis, point));
+  report_add(r, "\"></u>");
+  if (axis->differences) {
+    report_at(r, "s", report_along(axis, 0));
+    report_add(r, "\"></s>");
+  }
+  report_add(r, "</span>");
+}
+
+void report_plot_cell(report *r, const report_axis *axis, double point, ev_interval ci) {
+  report_add(r, "<td class=\"picture\">");
+  report_plot(r, axis, point, ci);
+  report_close_cell(r);
+}

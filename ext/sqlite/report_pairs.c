@@ -1,0 +1,135 @@
+/*
+** Every two models of the report: a triangle of how sure the better placed one is better,
+** with the pairs that are too close to call in colour, and a table.
+*/
+#include <math.h>
+
+#include "report.h"
+
+/* The pair in words. */
+static const char *report_verdict(const report_pair *p) {
+  if (p->verdict > 0) return "better";
+  if (p->verdict < 0) return "worse";
+  if (p->ci.lo > 0) return "better only as a single pair";
+  return isnan(p->ci.lo) ? "" : "not separated";
+}
+
+/* Its class in the triangle: separated, by itself alone, or not. */
+static const char *report_shade(const report_pair *p) {
+  return p->verdict ? "apart" : p->ci.lo > 0 ? "single" : "open";
+}
+
+/* How sure that the better placed model, which is that of the column, is the better one. */
+static void report_square(report *r, size_t row, size_t column) {
+  const report_pair *p = report_pair_of(r, column, row);
+  if (p->n == 0 || isnan(p->sure)) {
+    report_add(r, "<i class=\"none\"></i>");
+    return;
+  }
+  double sure = p->first == column ? p->sure : 1 - p->sure;
+  char number[EVALCI_NUMBER_SIZE];
+  int size = evalci_write_number(sure, number);
+  sqlite3_str_appendf(r->out, "<i class=\"%s\" data-value=\"%.*s\" title=\"", report_shade(p), size,
+                      number);
+  report_text(r, r->models[p->first].name);
+  report_add(r, " against ");
+  report_text(r, r->models[p->second].name);
+  report_add(r, ": ");
+  report_points(r, p->diff);
+  report_add(r, " points\">");
+  if (sure >= 0.995)
+    report_add(r, "&gt;99");
+  else if (sure < 0.005)
+    report_add(r, "&lt;1");
+  else
+    evalci_append_fixed(r->out, 100 * sure, 0);
+  report_add(r, "</i>");
+}
+
+static void report_triangle(report *r) {
+  size_t last = r->shown - 1;
+  report_add(r, "<p>How sure, in per cent, that the model of the column is better than the model of "
+                "the row.");
+  if (r->ranked > r->shown) report_add(r, " The first 30 models.");
+  report_add(r, "</p>\n<p class=\"key\"><span class=\"open\">too close to call</span> "
+                "<span class=\"single\">clear only if these two were all there is to compare</span> "
+                "<span class=\"apart\">clear</span></p>\n");
+  sqlite3_str_appendf(r->out, "<div id=\"triangle\" class=\"%s\" style=\"--m:%d\">",
+                      last > 12 ? "tight" : "roomy", (int)last);
+  for (size_t row = 0; row <= last; row++) {
+    sqlite3_str_appendf(r->out, "<span><b>%d</b> ", (int)row + 1);
+    report_text(r, r->models[row].name);
+    report_add(r, "</span>");
+    for (size_t column = 0; column < row; column++) report_square(r, row, column);
+    for (size_t column = row; column < last; column++) report_add(r, "<s></s>");
+    report_add(r, "\n");
+  }
+  report_add(r, "<span></span>");
+  for (size_t column = 0; column < last; column++)
+    sqlite3_str_appendf(r->out, "<em>%d</em>", (int)column + 1);
+  report_add(r, "</div>\n");
+}
+
+static report_axis report_pair_axis(const report *r) {
+  double least = 0, most = 0;
+  for (size_t i = 0; i < r->shown; i++)
+    for (size_t j = i + 1; j < r->shown; j++) {
+      const report_pair *p = report_pair_of(r, i, j);
+      if (p->n == 0 || isnan(p->ci.lo)) continue;
+      least = fmin(least, p->ci.lo);
+      most = fmax(most, p->ci.hi);
+    }
+  return report_axis_for(least, most, true);
+}
+
+static void report_pair_row(report *r, const report_axis *axis, const report_pair *p) {
+  report_add(r, p->verdict ? "<tr>" : "<tr class=\"near\">");
+  report_name_cell(r, "name keep", r->models[p->first].name);
+  report_name_cell(r, "name keep", r->models[p->second].name);
+  report_name_cell(r, "text keep", report_verdict(p));
+  report_plot_cell(r, axis, p->diff, p->ci);
+  report_open_cell(r, "", p->diff);
+  if (!isnan(p->diff)) report_points(r, p->diff);
+  report_close_cell(r);
+  report_open_ci_cell(r, "", p->ci);
+  if (!isnan(p->ci.lo)) {
+    report_points(r, p->ci.lo);
+    report_add(r, " to ");
+    report_points(r, p->ci.hi);
+  }
+  report_close_cell(r);
+  report_open_cell(r, "", p->sure);
+  if (!isnan(p->sure)) report_chance(r, p->sure);
+  report_close_cell(r);
+  report_count_cell(r, "", p->n);
+  report_add(r, "</tr>\n");
+}
+
+static void report_pair_table(report *r) {
+  report_axis axis = report_pair_axis(r);
+  sqlite3_str_appendf(r->out, "<details%s><summary>Every pair, the better one first</summary>\n",
+                      r->shown <= 6 ? " open" : "");
+  report_open_table(r, "compare", "plotted two");
+  report_head(r, "name keep", "model");
+  report_head(r, "name keep", "against");
+  report_head(r, "text keep", "verdict");
+  report_axis_head(r, "picture", &axis);
+  report_head(r, "", "difference, points");
+  report_level_head(r);
+  report_head(r, "", "sure");
+  report_head(r, "", "questions");
+  report_open_rows(r);
+  for (size_t i = 0; i < r->shown; i++)
+    for (size_t j = i + 1; j < r->shown; j++)
+      if (report_pair_of(r, i, j)->n > 0) report_pair_row(r, &axis, report_pair_of(r, i, j));
+  report_close_table(r);
+  report_add(r, "</details>\n");
+}
+
+void report_pairs(report *r) {
+  if (!r->tested) return;
+  report_add(r, "<section class=\"chart\"><h2>Every two models</h2>\n");
+  if (r->shown > 2) report_triangle(r);
+  report_pair_table(r);
+  report_add(r, "</section>\n");
+}

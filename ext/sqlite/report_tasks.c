@@ -1,0 +1,140 @@
+/*
+** The report's tasks: a panel for each, all on one axis; the mean of tasks; and a table.
+*/
+#include <math.h>
+
+#include "report.h"
+
+/* How a model stands on a task; false where it was not asked. */
+typedef struct report_task_cell {
+  board_standing s;
+  ev_interval ci;
+} report_task_cell;
+
+static report_task_cell report_task_of(report *r, size_t task, size_t place) {
+  size_t t = board_task_at(r->board, task), model = r->models[place].model;
+  report_task_cell cell = {board_task_standing(r->board, model, t), {NAN, NAN}};
+  if (report_ok(r, EV_OK))
+    report_ok(r, board_task_interval(r->board, model, t, r->host, &cell.ci));
+  return cell;
+}
+
+static report_axis report_task_axis(const report *r, const report_task_cell *cells) {
+  double least = 1, most = 0;
+  for (size_t i = 0; i < r->task_count * r->shown; i++) {
+    if (isnan(cells[i].ci.lo)) continue;
+    least = fmin(least, cells[i].ci.lo);
+    most = fmax(most, cells[i].ci.hi);
+  }
+  return report_axis_for(fmin(least, most), most, false);
+}
+
+static void report_panel_row(report *r, const report_axis *axis, const char *name,
+                             const report_task_cell *cell, bool best) {
+  report_add(r, best ? "<div class=\"row best\"><span>" : "<div class=\"row\"><span>");
+  report_text(r, name);
+  report_add(r, "</span>");
+  report_plot(r, axis, cell->s.accuracy, cell->ci);
+  if (isnan(cell->ci.lo)) report_add(r, "<span></span>");
+  report_add(r, "<span>");
+  if (!isnan(cell->s.accuracy)) report_percent(r, cell->s.accuracy, 1);
+  report_add(r, "</span></div>\n");
+}
+
+static void report_panel(report *r, const report_axis *axis, size_t task,
+                         const report_task_cell *cells) {
+  double best = -1, questions = 0;
+  size_t count = r->shown < REPORT_PANEL ? r->shown : REPORT_PANEL;
+  for (size_t i = 0; i < count; i++) {
+    best = fmax(best, cells[i].s.accuracy);
+    questions = fmax(questions, cells[i].s.questions);
+  }
+  report_add(r, "<section class=\"panel\"><h3>");
+  report_text(r, r->tasks[task]);
+  report_add(r, "</h3><div class=\"row\"><span class=\"soft\">");
+  report_things(r, questions, "question");
+  report_add(r, "</span>");
+  report_axis_numbers(r, axis);
+  report_add(r, "<span></span></div>\n");
+  for (size_t i = 0; i < count; i++)
+    if (cells[i].s.asked)
+      report_panel_row(r, axis, r->models[i].name, &cells[i], cells[i].s.accuracy == best);
+  report_add(r, "</section>\n");
+}
+
+/* The mean of tasks, each counting alike; and on other tasks like these. */
+static void report_across_row(report *r, const report_model *m) {
+  ev_interval macro = {NAN, NAN}, other = {NAN, NAN};
+  if (!report_ok(r, board_macro_interval(r->board, m->model, r->host, &macro))) return;
+  if (!report_ok(r, board_other_tasks(r->board, m->model, r->host, &other))) return;
+  report_add(r, "<tr>");
+  report_name_cell(r, "name", m->name);
+  report_percent_cell(r, "", board_macro(r->board, m->model));
+  report_ci_cell(r, "", macro);
+  report_ci_cell(r, "extra", other);
+  report_add(r, "</tr>\n");
+}
+
+static void report_across(report *r) {
+  report_add(r, "<h3>Every task counting alike</h3>\n<div class=\"wide\">");
+  report_open_table(r, "across", "narrow");
+  report_head(r, "name", "model");
+  report_head(r, "", "mean of the tasks");
+  report_level_head(r);
+  report_head(r, "extra", "on other tasks like these");
+  report_open_rows(r);
+  for (size_t i = 0; i < r->shown && r->status == EV_OK; i++) report_across_row(r, &r->models[i]);
+  report_close_table(r);
+  report_add(r, "</div>\n");
+}
+
+static void report_task_table(report *r, const report_axis *axis, const report_task_cell *cells) {
+  report_add(r, "<details><summary>Every task and model as a table</summary>\n");
+  report_open_table(r, "tasks", "plotted two");
+  report_head(r, "name keep", "task");
+  report_head(r, "name keep", "model");
+  report_axis_head(r, "picture", axis);
+  report_head(r, "keep", report_measure(r));
+  report_level_head(r);
+  report_head(r, "", "questions");
+  report_head(r, "", "answers");
+  report_open_rows(r);
+  for (size_t i = 0; i < r->task_count * r->shown; i++) {
+    if (!cells[i].s.asked) continue;
+    report_add(r, "<tr>");
+    report_name_cell(r, "name keep", r->tasks[i / r->shown]);
+    report_name_cell(r, "name keep", r->models[i % r->shown].name);
+    report_plot_cell(r, axis, cells[i].s.accuracy, cells[i].ci);
+    report_percent_cell(r, "keep", cells[i].s.accuracy);
+    report_ci_cell(r, "", cells[i].ci);
+    report_count_cell(r, "", cells[i].s.questions);
+    report_count_cell(r, "", cells[i].s.n);
+    report_add(r, "</tr>\n");
+  }
+  report_close_table(r);
+  report_add(r, "</details>\n");
+}
+
+static void report_all_tasks(report *r, report_task_cell *cells) {
+  for (size_t i = 0; i < r->task_count * r->shown && r->status == EV_OK; i++)
+    cells[i] = report_task_of(r, i / r->shown, i % r->shown);
+  if (r->status != EV_OK) return;
+  report_axis axis = report_task_axis(r, cells);
+  report_add(r, "<h2>Every task</h2>\n<p>All panels have the same axis; the highest ");
+  report_add(r, report_measure(r));
+  report_add(r, " of each is in bold.");
+  if (r->shown > REPORT_PANEL) report_add(r, " The first 12 models; the table has the first 30.");
+  report_add(r, "</p>\n<div class=\"panels\">");
+  for (size_t t = 0; t < r->task_count; t++) report_panel(r, &axis, t, cells + t * r->shown);
+  report_add(r, "</div>\n");
+  report_across(r);
+  report_task_table(r, &axis, cells);
+}
+
+/* Only where there are several tasks. */
+void report_tasks(report *r) {
+  if (r->task_count < 2 || r->shown == 0) return;
+  report_task_cell *cells = sqlite3_malloc64(r->task_count * r->shown * sizeof *cells);
+  if (report_ok(r, cells ? EV_OK : EV_NO_MEMORY)) report_all_tasks(r, cells);
+  sqlite3_free(cells);
+}

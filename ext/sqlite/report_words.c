@@ -1,0 +1,308 @@
+/*
+** The report in words: what these answers say, and how it was done.
+*/
+#include <math.h>
+
+#include "report.h"
+
+/* So many names are listed, and the rest counted. */
+enum { MOST_NAMED = 6 };
+
+static void report_strong(report *r, size_t place) {
+  report_add(r, "<strong>");
+  report_text(r, r->models[place].name);
+  report_add(r, "</strong>");
+}
+
+/* "A, B and C" */
+typedef struct report_list {
+  size_t total, done;
+} report_list;
+
+static void report_listed(report *r, report_list *list, size_t place) {
+  size_t named = list->total > MOST_NAMED + 1 ? MOST_NAMED : list->total;
+  if (list->done >= named) return;
+  if (list->done > 0) report_add(r, list->done + 1 == list->total ? " and " : ", ");
+  report_strong(r, place);
+  if (++list->done < named || named == list->total) return;
+  report_add(r, " and ");
+  report_count(r, (double)(list->total - named));
+  report_add(r, " others");
+}
+
+/* How a model stands to the one that leads: from the test of all pairs at once. */
+typedef enum report_stand { REPORT_LEADS, REPORT_OPEN, REPORT_BEHIND, REPORT_AHEAD, REPORT_UNMET } report_stand;
+
+static report_stand report_stand_of(const report *r, size_t place) {
+  const report_model *lead = &r->models[0], *m = &r->models[place];
+  if (m->s.accuracy == lead->s.accuracy) return REPORT_LEADS;
+  size_t a = board_model_place(r->board, lead->model), b = board_model_place(r->board, m->model);
+  const board_pair *p = board_pair_at(r->board, a < b ? a : b, a < b ? b : a);
+  if (isnan(p->p_all)) return REPORT_UNMET;
+  int verdict = a < b ? p->verdict : -p->verdict;
+  return verdict > 0 ? REPORT_BEHIND : verdict < 0 ? REPORT_AHEAD : REPORT_OPEN;
+}
+
+static size_t report_standing_so(const report *r, report_stand stand) {
+  size_t count = 0;
+  for (size_t i = 0; i < r->ranked; i++) count += report_stand_of(r, i) == stand;
+  return count;
+}
+
+static void report_list_of(report *r, report_stand stand) {
+  report_list list = {report_standing_so(r, stand), 0};
+  for (size_t i = 0; i < r->ranked; i++)
+    if (report_stand_of(r, i) == stand) report_listed(r, &list, i);
+}
+
+/*
+** Missing answers
+*/
+
+/* Whether a model could be as good as the leader, or better, if the answers that are
+** missing were what suits it best. */
+static bool report_could_pass(const report *r, size_t place) {
+  double lowest, highest, least, most;
+  if (r->models[0].s.errored + r->models[place].s.errored == 0) return false;
+  board_extremes(r->board, r->models[0].model, &lowest, &highest);
+  board_extremes(r->board, r->models[place].model, &least, &most);
+  return most >= lowest;
+}
+
+/* Whether the leader's own missing answers could cost it its lead. */
+static bool report_lead_is_open(const report *r) {
+  if (r->models[0].s.errored == 0 || board_settings_of(r->board)->errors_wrong) return false;
+  for (size_t i = 1; i < r->ranked; i++)
+    if (report_could_pass(r, i)) return true;
+  return false;
+}
+
+static void report_open_lead(report *r) {
+  const report_model *lead = &r->models[0];
+  double lowest, highest;
+  board_extremes(r->board, lead->model, &lowest, &highest);
+  report_strong(r, 0);
+  report_add(r, " has the highest ");
+  report_add(r, report_measure(r));
+  report_add(r, ", ");
+  report_percent(r, lead->s.accuracy, 0);
+  report_add(r, ", but it cannot be called the best: ");
+  report_count(r, lead->s.errored);
+  report_add(r, " of its ");
+  report_things(r, lead->s.errored + lead->s.n, "answer");
+  report_add(r, lead->s.errored == 1 ? " is" : " are");
+  report_add(r, " missing because the run errored. Were they wrong, it would have ");
+  report_percent(r, lowest, 0);
+  report_add(r, ".");
+}
+
+static void report_bounds(report *r) {
+  ev_interval ci;
+  if (!report_ok(r, board_bounded(r->board, r->models[0].model, &ci)) || isnan(ci.lo)) return;
+  report_add(r, " Whatever the missing answers were, its accuracy is between ");
+  report_percent(r, ci.lo, 0);
+  report_add(r, " and ");
+  report_percent(r, ci.hi, 0);
+  report_add(r, ", ");
+  report_level(r);
+  report_add(r, " sure.");
+}
+
+/* The models, other than the leader, whose missing answers could put them ahead. */
+static void report_could_lead(report *r) {
+  report_list list = {0, 0};
+  if (board_settings_of(r->board)->errors_wrong) return;
+  for (size_t i = 1; i < r->ranked; i++)
+    list.total += r->models[i].s.errored > 0 && report_could_pass(r, i);
+  if (list.total == 0) return;
+  report_add(r, " Answers of ");
+  for (size_t i = 1; i < r->ranked; i++)
+    if (r->models[i].s.errored > 0 && report_could_pass(r, i)) report_listed(r, &list, i);
+  report_add(r, " are missing, and could put ");
+  report_add(r, list.total == 1 ? "it" : "each of them");
+  report_add(r, " first.");
+}
+
+/*
+** The first sentences
+*/
+static void report_lead(report *r) {
+  size_t leads = report_standing_so(r, REPORT_LEADS);
+  report_list_of(r, REPORT_LEADS);
+  report_add(r, leads == 1 ? " leads with " : " lead with ");
+  report_percent(r, r->models[0].s.accuracy, 0);
+  if (leads > 1) report_add(r, " each");
+}
+
+static void report_reach(report *r) {
+  size_t leads = report_standing_so(r, REPORT_LEADS), open = report_standing_so(r, REPORT_OPEN);
+  size_t behind = report_standing_so(r, REPORT_BEHIND), others = r->ranked - leads;
+  const char *it = leads == 1 ? "it" : "them";
+  if (others == 0) {
+    report_add(r, ".");
+  } else if (behind == others) {
+    report_add(r, others == 1 ? "; the other model is clearly behind."
+                              : "; every other model is clearly behind.");
+  } else if (open == others && others > 1) {
+    report_add(r, ", but no other model is clearly behind.");
+  } else if (open > 0) {
+    sqlite3_str_appendf(r->out, behind ? "; no other model is within reach of %s but " : "; too close to %s to call: ", it);
+    report_list_of(r, REPORT_OPEN);
+    report_add(r, ".");
+  } else {
+    report_add(r, ".");
+  }
+}
+
+/* Models that a comparison question by question puts before the leader, and models that
+** were asked nothing that it was asked. */
+static void report_exceptions(report *r) {
+  if (report_standing_so(r, REPORT_AHEAD) > 0) {
+    report_add(r, " But on the questions that both answered ");
+    report_list_of(r, REPORT_AHEAD);
+    report_add(r, " did clearly better.");
+  }
+  if (report_standing_so(r, REPORT_UNMET) > 0 && r->tested) {
+    report_add(r, " Asked none of the same questions, so not compared: ");
+    report_list_of(r, REPORT_UNMET);
+    report_add(r, ".");
+  }
+}
+
+static void report_alone(report *r) {
+  const report_model *m = &r->models[0];
+  report_strong(r, 0);
+  report_add(r, r->graded ? " scored " : " got ");
+  report_percent(r, m->s.accuracy, 0);
+  report_add(r, r->graded ? " on " : " right on ");
+  report_things(r, m->s.questions, "question");
+  report_add(r, "; on all questions like these it is ");
+  report_range(r, m->ci);
+  report_add(r, ", ");
+  report_level(r);
+  report_add(r, " sure.");
+}
+
+/* Of which questions each number is. */
+static void report_questions(report *r) {
+  double common = board_common_questions(r->board);
+  if (r->ranked < 2 || common == r->most_questions) return;
+  report_add(r, "<p>The models were not asked the same questions, or did not answer them all. Each ");
+  report_add(r, report_measure(r));
+  report_add(r, " is of the questions that the model answered");
+  if (r->least_questions < r->most_questions) {
+    report_add(r, ", ");
+    report_count(r, r->least_questions);
+    report_add(r, " to ");
+    report_count(r, r->most_questions);
+    report_add(r, " of them");
+  }
+  report_add(r, "; ");
+  if (common == 0)
+    report_add(r, "no question was answered by all.");
+  else
+    report_things(r, common, "question"), report_add(r, common == 1 ? " was answered by all." : " were answered by all.");
+  report_add(r, r->tested ? " Two models are compared on the questions that both answered.</p>\n"
+                          : " No two models share a question, so differences between them may come "
+                            "from the questions as well as from the models.</p>\n");
+}
+
+void report_summary(report *r) {
+  if (r->ranked == 0) return;
+  report_add(r, "<p id=\"summary\" class=\"said\">");
+  if (r->ranked == 1) {
+    report_alone(r);
+  } else if (report_lead_is_open(r)) {
+    report_open_lead(r);
+    report_bounds(r);
+  } else {
+    report_lead(r);
+    if (r->tested)
+      report_reach(r);
+    else
+      report_add(r, ".");
+    report_exceptions(r);
+    report_could_lead(r);
+  }
+  report_add(r, "</p>\n");
+  report_questions(r);
+}
+
+/*
+** How it was done
+*/
+static void report_method_of_models(report *r) {
+  report_add(r, "<li>");
+  report_add(r, r->graded ? "A score is the mean of the answers' marks, as shares of their range."
+                          : "Accuracy is the share of right answers.");
+  report_add(r, " Its <b>");
+  report_level(r);
+  report_add(r, " interval</b> is where the model's ");
+  report_add(r, report_measure(r));
+  report_add(r, " on all questions of this kind lies with a probability of ");
+  report_level(r);
+  report_add(r, ": few questions make it wide. ");
+  if (r->repeated)
+    report_add(r, "Questions that were asked several times count as one question each, not as "
+                  "several. ");
+  report_add(r, "<span class=\"soft\">(");
+  if (board_settings_of(r->board)->by_task && r->task_count > 1)
+    report_add(r, "<code>macro_ci</code>: each task counts alike");
+  else if (r->graded)
+    report_add(r, r->repeated ? "<code>mean_ci</code>, <code>clustered_mean_ci</code>"
+                              : "<code>mean_ci</code>");
+  else
+    report_add(r, r->repeated ? "<code>bayes_ci</code>, <code>clustered_ci</code>"
+                              : "<code>bayes_ci</code>, uniform prior");
+  report_add(r, ")</span></li>\n");
+}
+
+static void report_method_of_pairs(report *r) {
+  if (!r->tested) return;
+  report_add(r, "<li><b>Two models</b> are compared question by question, on the questions that both "
+                "answered: a question that is hard for both says nothing about which is "
+                "better. <span class=\"soft\">(<code>paired_diff_ci</code>, "
+                "<code>paired_mean_diff_ci</code>, <code>paired_p</code>)</span></li>\n"
+                "<li>A difference is called <b>clear</b> if luck alone would seldom make one as large. "
+                "Among ");
+  report_things(r, (double)r->tested, "pair");
+  report_add(r, " some would look clear by luck, so the bar is set for all of them together: the "
+                "chance that this page calls even one pair wrongly clear is at most ");
+  evalci_append_fixed(r->out, 100 * (1 - board_settings_of(r->board)->level), 0);
+  report_add(r, "%. ");
+  report_things(r, (double)r->apart, "pair");
+  report_add(r, r->apart == 1 ? " is" : " are");
+  report_add(r, " clear. <span class=\"soft\">(Holm's method)</span></li>\n"
+                "<li>A <b>rank</b> is a range, from one more than the number of models that are "
+                "clearly ahead, to the last place that a model can have without being clearly "
+                "ahead of those behind it.</li>\n");
+}
+
+static void report_method_of_tasks(report *r) {
+  if (r->task_count > 1)
+    report_add(r, "<li><b>Mean of the tasks</b>: every task counts alike, however many questions "
+                  "it has. <b>On other tasks like these</b>: where the result would lie if other "
+                  "tasks of the same kind had been chosen; from five tasks on. <span "
+                  "class=\"soft\">(<code>macro_ci</code>, <code>clustered_ci</code> by "
+                  "task)</span></li>\n");
+  if (r->errored == 0) return;
+  report_add(r, "<li><b>Errored</b>: ");
+  report_things(r, r->errored, "answer");
+  report_add(r, r->errored == 1 ? " is missing. " : " are missing. ");
+  report_add(r, board_settings_of(r->board)->errors_wrong
+                    ? "They count as wrong.</li>\n"
+                    : "They are left out of every number, but for the interval that holds "
+                      "whatever they were. <span class=\"soft\">(<code>bounded_ci</code>; "
+                      "<code>\"errors\":\"wrong\"</code> counts them as wrong)</span></li>\n");
+}
+
+void report_method(report *r) {
+  report_add(r, "<h2>How it was done</h2>\n<ul>\n");
+  report_method_of_models(r);
+  report_method_of_pairs(r);
+  if (r->ranked > 1)
+    report_add(r, "<li><b>Chance of being best</b>: how probable it is, given these answers, that no "
+                  "other model here is better on all questions of this kind.</li>\n");
+  report_method_of_tasks(r);
+  report_add(r, "</ul>\n");
+}
