@@ -74,6 +74,8 @@ static ev_status know_model(report *r, report_model *m) {
   if (!m->name) return EV_NO_MEMORY;
   add_to_totals(r, &m->s);
   ev_status status = board_model_interval(r->board, m->model, r->host, &m->ci);
+  m->bounded = (ev_interval){NAN, NAN};
+  if (status == EV_OK && m->s.errored > 0) status = board_bounded(r->board, m->model, &m->bounded);
   if (status == EV_OK) status = board_best(r->board, m->model, r->host, &m->best);
   board_ranks(r->board, m->model, &m->rank_lo, &m->rank_hi);
   return status;
@@ -88,16 +90,19 @@ static void count_verdicts(report *r) {
     }
 }
 
-/* The verdict of all pairs at once about two models, 1 where the first is better. */
-static int held_verdict(const report *r, const report_model *x, const report_model *y) {
+/* The pair of two models that was held to all others, in whatever order. */
+static const board_pair *held_pair_of(const report *r, const report_model *x,
+                                      const report_model *y) {
   size_t a = board_model_place(r->board, x->model), b = board_model_place(r->board, y->model);
-  int verdict = board_pair_at(r->board, a < b ? a : b, a < b ? b : a)->verdict;
-  return a < b ? verdict : -verdict;
+  return board_pair_at(r->board, a < b ? a : b, a < b ? b : a);
 }
 
-static void mark_contenders(report *r) {
-  for (size_t i = 0; i < r->ranked; i++)
-    r->models[i].contends = i == 0 || held_verdict(r, &r->models[0], &r->models[i]) <= 0;
+static report_stand stand_of(const report *r, const report_model *lead, const report_model *m) {
+  if (m->s.accuracy == lead->s.accuracy) return REPORT_LEADS;
+  const board_pair *p = held_pair_of(r, lead, m);
+  if (isnan(p->p_all)) return REPORT_UNMET;
+  int verdict = p->a == lead->model ? p->verdict : -p->verdict;
+  return verdict > 0 ? REPORT_BEHIND : verdict < 0 ? REPORT_AHEAD : REPORT_OPEN;
 }
 
 const report_pair *report_pair_of(const report *r, size_t place, size_t other) {
@@ -108,7 +113,7 @@ const report_pair *report_pair_of(const report *r, size_t place, size_t other) {
 /* The better model first. */
 static report_pair turn_pair(report_pair p) {
   if (!(p.diff < 0)) return p;
-  return (report_pair){p.second,   p.first, p.n, -p.diff, 1 - p.sure, {-p.ci.hi, -p.ci.lo},
+  return (report_pair){p.second,  p.first, p.n, -p.diff, 1 - p.sure, {-p.ci.hi, -p.ci.lo},
                        -p.verdict};
 }
 
@@ -116,13 +121,15 @@ static ev_status know_pair_of(report *r, size_t i, size_t j) {
   board_pair p = {0};
   ev_interval ci = {NAN, NAN};
   const report_model *a = &r->models[i], *b = &r->models[j];
+  const board_pair *held = held_pair_of(r, a, b);
   ev_status status = board_count_pair(r->board, a->model, b->model, &p);
   if (status == EV_OK && p.n > 0) {
     status = board_pair_interval(r->board, &p, r->host, &ci);
     if (status == EV_OK) status = board_pair_prob(r->board, &p, r->host);
   }
-  r->pairs[i * r->shown + j] = turn_pair((report_pair){
-      i, j, p.n, p.mean_a - p.mean_b, p.prob, ci, p.n > 0 ? held_verdict(r, a, b) : 0});
+  r->pairs[i * r->shown + j] =
+      turn_pair((report_pair){i, j, p.n, p.mean_a - p.mean_b, p.prob, ci,
+                              held->a == a->model ? held->verdict : -held->verdict});
   return status;
 }
 
@@ -162,7 +169,8 @@ static ev_status know_report(report *r) {
   if (status != EV_OK) return status;
   r->shown = r->ranked < REPORT_SHOWN ? r->ranked : REPORT_SHOWN;
   count_verdicts(r);
-  mark_contenders(r);
+  for (size_t i = 0; i < r->ranked; i++)
+    r->models[i].stand = stand_of(r, &r->models[0], &r->models[i]);
   status = know_pairs(r);
   return status == EV_OK ? know_tasks(r) : status;
 }
@@ -325,7 +333,8 @@ static void eval_report(sqlite3_context *context, int argc, sqlite3_value **argv
 static void wrong_arity_of_report(sqlite3_context *context, int argc, sqlite3_value **argv) {
   evalci_call call = {report_name, NULL};
   (void)argv;
-  evalci_fail(&call, "wrong number of arguments, got %d; call it as eval_report([source [, options]])",
+  evalci_fail(&call,
+              "wrong number of arguments, got %d; call it as eval_report([source [, options]])",
               argc);
   evalci_report(context, &call);
 }
@@ -338,9 +347,9 @@ static void free_boards(void *boards) {
 int evalci_register_report(sqlite3 *db, evalci_boards *boards) {
   int rc = SQLITE_OK;
   for (int arity = 0; arity <= 2 && rc == SQLITE_OK; arity++)
-    rc = sqlite3_create_function_v2(db, report_name, arity, SQLITE_UTF8,
-                                    evalci_boards_again(boards), eval_report, NULL, NULL,
-                                    free_boards);
+    rc =
+        sqlite3_create_function_v2(db, report_name, arity, SQLITE_UTF8, evalci_boards_again(boards),
+                                   eval_report, NULL, NULL, free_boards);
   if (rc == SQLITE_OK)
     rc = sqlite3_create_function_v2(db, report_name, -1, SQLITE_UTF8, NULL, wrong_arity_of_report,
                                     NULL, NULL, NULL);

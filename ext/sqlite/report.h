@@ -15,14 +15,24 @@
 /* Pairs and tasks are shown of so many models; the panels of tasks have fewer. */
 enum { REPORT_SHOWN = 30, REPORT_PANEL = 12 };
 
+/* How a model stands to the one that leads, by the test of all pairs at once: with the same
+** accuracy, not separated, worse, better, or without a question in common. */
+typedef enum report_stand {
+  REPORT_LEADS,
+  REPORT_OPEN,
+  REPORT_BEHIND,
+  REPORT_AHEAD,
+  REPORT_UNMET
+} report_stand;
+
 /* A model, in the order of the leaderboard. */
 typedef struct report_model {
   size_t model;
   char *name; /* cleaned, not escaped */
   board_standing s;
-  ev_interval ci;
+  ev_interval ci, bounded; /* bounded where answers are missing */
   double rank_lo, rank_hi, best;
-  bool contends; /* the leader, or a model that is not separated from it */
+  report_stand stand;
 } report_model;
 
 /* Two of the models shown, as places in the list; the first is the better one on the
@@ -59,8 +69,8 @@ const report_pair *report_pair_of(const report *r, size_t place, size_t other);
 
 /* report_html.c */
 void report_add(report *r, const char *html);
-void report_text(report *r, const char *text);       /* escaped */
-void report_count(report *r, double n);              /* 12,345 */
+void report_text(report *r, const char *text);              /* escaped */
+void report_count(report *r, double n);                     /* 12,345 */
 void report_things(report *r, double n, const char *thing); /* 1 model, 2 models */
 void report_percent(report *r, double x, int digits);       /* 93% */
 void report_chance(report *r, double p);                    /* the same from <1% to >99% */
@@ -72,7 +82,7 @@ const char *report_measure(const report *r);
 /* A table: its heading, cells with all digits in data-value; NAN is an empty cell. */
 void report_open_table(report *r, const char *id, const char *class);
 void report_head(report *r, const char *class, const char *text);
-void report_level_head(report *r); /* 95% interval */
+void report_level_head(report *r, const char *class); /* 95% interval */
 void report_open_rows(report *r);
 void report_close_table(report *r);
 void report_name_cell(report *r, const char *class, const char *name);
@@ -94,8 +104,10 @@ report_axis report_axis_for(double least, double most, bool differences);
 void report_axis_head(report *r, const char *class, const report_axis *axis);
 void report_axis_numbers(report *r, const report_axis *axis);
 
-/* A point and its interval, drawn; nothing where there is none. */
-void report_plot(report *r, const report_axis *axis, double point, ev_interval ci);
+/* A point and its interval, drawn, with a wider one behind it unless that is NAN; nothing
+** where there is no interval. */
+void report_plot(report *r, const report_axis *axis, double point, ev_interval ci,
+                 ev_interval bounded);
 void report_plot_cell(report *r, const report_axis *axis, double point, ev_interval ci);
 
 /* The parts of the page */

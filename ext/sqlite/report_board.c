@@ -11,8 +11,9 @@
 static report_axis report_board_axis(const report *r) {
   double least = 1, most = 0;
   for (size_t i = 0; i < r->ranked; i++) {
-    least = fmin(least, r->models[i].ci.lo);
-    most = fmax(most, r->models[i].ci.hi);
+    const report_model *m = &r->models[i]; /* fmin and fmax take the one that is no NAN */
+    least = fmin(fmin(least, m->ci.lo), m->bounded.lo);
+    most = fmax(fmax(most, m->ci.hi), m->bounded.hi);
   }
   return report_axis_for(fmin(least, most), most, false);
 }
@@ -27,12 +28,15 @@ static void report_board_heads(report *r, const report_axis *axis) {
   report_head(r, "name keep", "model");
   report_axis_head(r, "picture", axis);
   report_head(r, "keep", report_measure(r));
-  report_level_head(r);
-  if (r->ranked > 1) report_head(r, "", "chance of being best");
+  report_level_head(r, "third");
+  if (r->ranked > 1)
+    report_head(r, "third",
+                report_has_bounds(r) ? "chance of being best, by what was answered"
+                                     : "chance of being best");
   report_head(r, "", "questions");
   if (r->repeated) report_head(r, "", "answers");
-  if (r->errored > 0) report_head(r, "", "errored");
-  if (report_has_bounds(r)) report_head(r, "", "interval whatever those were");
+  if (r->errored > 0) report_head(r, "fourth", "errored");
+  if (report_has_bounds(r)) report_head(r, "fourth", "interval whatever those were");
 }
 
 static void report_rank_cell(report *r, const report_model *m) {
@@ -47,33 +51,30 @@ static void report_rank_cell(report *r, const report_model *m) {
                         hi, lo, hi);
 }
 
-static void report_bounded_cell(report *r, const report_model *m) {
-  ev_interval bounded = {NAN, NAN};
-  if (report_ok(r, EV_OK)) report_ok(r, board_bounded(r->board, m->model, &bounded));
-  report_ci_cell(r, "", bounded);
-}
-
 static void report_board_row(report *r, const report_axis *axis, const report_model *m) {
-  report_add(r, m->contends && r->apart ? "<tr class=\"near\">" : "<tr>");
+  bool near = m->stand != REPORT_BEHIND && m->stand != REPORT_UNMET && !isnan(m->s.accuracy);
+  report_add(r, near && r->apart ? "<tr class=\"near\">" : "<tr>");
   if (r->tested) report_rank_cell(r, m);
   report_name_cell(r, "name keep", m->name);
-  report_plot_cell(r, axis, m->s.accuracy, m->ci);
+  report_add(r, "<td class=\"picture\">");
+  report_plot(r, axis, m->s.accuracy, m->ci, m->bounded);
+  report_close_cell(r);
   report_percent_cell(r, "keep", m->s.accuracy);
-  report_open_ci_cell(r, "", m->ci);
+  report_open_ci_cell(r, "third", m->ci);
   if (!isnan(m->ci.lo))
     report_range(r, m->ci);
   else
     report_add(r, m->s.outside ? "score out of range" : "no answers");
   report_close_cell(r);
   if (r->ranked > 1) {
-    report_open_cell(r, "", m->best);
+    report_open_cell(r, "third end", m->best);
     if (!isnan(m->best)) report_chance(r, m->best);
     report_close_cell(r);
   }
   report_count_cell(r, "", m->s.questions);
   if (r->repeated) report_count_cell(r, "", m->s.n);
-  if (r->errored > 0) report_count_cell(r, "", m->s.errored);
-  if (report_has_bounds(r)) report_bounded_cell(r, m);
+  if (r->errored > 0) report_count_cell(r, m->s.errored > 0 ? "fourth" : "", m->s.errored);
+  if (report_has_bounds(r)) report_ci_cell(r, m->s.errored > 0 ? "fourth end" : "", m->bounded);
   report_add(r, "</tr>\n");
 }
 
@@ -82,17 +83,21 @@ void report_leaderboard(report *r) {
   report_add(r, "<section class=\"chart\"><h2>Leaderboard</h2>\n");
   if (r->ranked == 0) report_add(r, "<p>No answers yet.</p>\n");
   if (r->apart)
-    report_add(r, "<p class=\"key\"><span class=\"near\">shaded</span> leads, or is too close to the "
-                  "leader to call on these questions</p>\n");
+    report_add(r,
+               "<p class=\"key\"><span class=\"near\">shaded</span> leads, or is too close to the "
+               "leader to call on these questions</p>\n");
   report_open_table(r, "leaderboard", r->tested ? "plotted" : "plotted alone");
   report_board_heads(r, &axis);
   report_open_rows(r);
   for (size_t i = 0; i < r->count; i++) report_board_row(r, &axis, &r->models[i]);
   report_close_table(r);
+  report_add(r, "<p class=\"soft\">The dot is what the model scored, the bar its interval.");
+  if (report_has_bounds(r))
+    report_add(r, " The dots beside a bar reach as far as the missing answers could move it.");
   if (r->tested)
-    report_add(r, "<p class=\"soft\">The dot is what the model scored, the bar its interval. A "
-                  "rank of 2–4 means that one model is clearly ahead, and that the model "
-                  "may be anywhere from second to fourth.</p>\n");
+    report_add(r, " A rank of 2–4 means that one model is clearly ahead, and that the model may be "
+                  "anywhere from second to fourth.");
+  report_add(r, "</p>\n");
   report_add(r, "</section>\n");
 }
 
@@ -123,8 +128,8 @@ static void report_common_row(report *r, const report_model *m) {
   report_name_cell(r, "name", m->name);
   report_percent_cell(r, "", s.accuracy);
   report_ci_cell(r, "", ci);
-  report_percent_cell(r, "", m->s.accuracy);
-  report_count_cell(r, "", m->s.questions);
+  report_percent_cell(r, "extra", m->s.accuracy);
+  report_count_cell(r, "extra", m->s.questions);
   report_add(r, "</tr>\n");
 }
 
@@ -132,19 +137,22 @@ static void report_common_table(report *r, const evalci_sorted_row *rows, size_t
   report_add(r, "<h2>On the questions that all answered</h2>\n<p>");
   report_things(r, board_common_questions(r->board), "question");
   report_add(r, board_common_questions(r->board) == 1 ? " was" : " were");
-  report_add(r, " answered by every model, and on these the order is another than on all that "
-                "each answered.</p>\n<div class=\"wide\">");
+  report_add(r, " answered by every model. On these the order is not the same as on all that "
+                "each answered.</p>\n");
+  sqlite3_str_appendf(r->out,
+                      "<details%s><summary>The order on these</summary>\n<div class=\"wide\">",
+                      count <= REPORT_PANEL ? " open" : "");
   report_open_table(r, "common", "narrow");
   report_head(r, "", "rank");
   report_head(r, "name", "model");
   report_head(r, "", report_measure(r));
-  report_level_head(r);
-  report_head(r, "", "on all its questions");
-  report_head(r, "", "which are");
+  report_level_head(r, "");
+  report_head(r, "extra", "on all that it answered");
+  report_head(r, "extra", "questions of that");
   report_open_rows(r);
   for (size_t i = 0; i < count; i++) report_common_row(r, &r->models[rows[i].row.model]);
   report_close_table(r);
-  report_add(r, "</div>\n");
+  report_add(r, "</div></details>\n");
 }
 
 void report_common(report *r) {
@@ -172,9 +180,9 @@ static void report_pass_row(report *r, size_t task, const report_model *m, size_
   report_name_cell(r, "name", m->name);
   report_count_cell(r, "", (double)k);
   report_percent_cell(r, "", pass.at);
-  report_ci_cell(r, "extra", pass.at_ci);
+  report_ci_cell(r, "", pass.at_ci);
   report_percent_cell(r, "", pass.hat);
-  report_ci_cell(r, "extra", pass.hat_ci);
+  report_ci_cell(r, "", pass.hat_ci);
   report_count_cell(r, "extra", pass.questions);
   report_add(r, "</tr>\n");
 }
@@ -185,7 +193,8 @@ static void report_pass_rows(report *r, bool every) {
     for (size_t i = 0; i < r->shown; i++) {
       const report_model *m = &r->models[i];
       size_t most = board_attempts(r->board, m->model, board_task_at(r->board, t));
-      for (size_t k = every ? 1 : most; most && r->status == EV_OK; k = 2 * k < most ? 2 * k : most) {
+      for (size_t k = every ? 1 : most; most && r->status == EV_OK;
+           k = 2 * k < most ? 2 * k : most) {
         report_pass_row(r, t, m, k);
         if (k == most) break;
       }
@@ -199,9 +208,9 @@ static void report_pass_table(report *r, const char *id, bool every) {
   report_head(r, "name", "model");
   report_head(r, "", "k");
   report_head(r, "", "pass@k");
-  report_head(r, "extra", "interval");
+  report_level_head(r, "");
   report_head(r, "", "pass^k");
-  report_head(r, "extra", "interval");
+  report_level_head(r, "");
   report_head(r, "extra", "questions");
   report_open_rows(r);
   report_pass_rows(r, every);

@@ -73,8 +73,8 @@ void report_head(report *r, const char *class, const char *text) {
   sqlite3_str_appendf(r->out, "<th class=\"%s\" scope=\"col\">%s</th>", class, text);
 }
 
-void report_level_head(report *r) {
-  report_add(r, "<th scope=\"col\">");
+void report_level_head(report *r, const char *class) {
+  sqlite3_str_appendf(r->out, "<th class=\"%s\" scope=\"col\">", class);
   report_level(r);
   report_add(r, " interval</th>");
 }
@@ -188,13 +188,15 @@ void report_axis_head(report *r, const char *class, const report_axis *axis) {
   report_add(r, "</th>");
 }
 
-void report_plot(report *r, const report_axis *axis, double point, ev_interval ci) {
-  if (isnan(point) || isnan(ci.lo)) return;
-  sqlite3_str_appendf(r->out, "<span class=\"plot\" style=\"--n:%d\">", axis->steps);
-  report_at(r, "i", report_along(axis, ci.lo));
+static void report_bar(report *r, const report_axis *axis, const char *element, ev_interval ci) {
+  report_at(r, element, report_along(axis, ci.lo));
   report_add(r, ";width:");
   evalci_append_fixed(r->out, report_along(axis, ci.hi) - report_along(axis, ci.lo), 2);
-  report_add(r, "%\"></i>");
+  sqlite3_str_appendf(r->out, "%%\"></%s>", element);
+}
+
+/* The point, and of differences the line at 0. */
+static void report_close_plot(report *r, const report_axis *axis, double point) {
   report_at(r, "u", report_along(axis, point));
   report_add(r, "\"></u>");
   if (axis->differences) {
@@ -204,8 +206,17 @@ void report_plot(report *r, const report_axis *axis, double point, ev_interval c
   report_add(r, "</span>");
 }
 
+void report_plot(report *r, const report_axis *axis, double point, ev_interval ci,
+                 ev_interval bounded) {
+  if (isnan(point) || isnan(ci.lo)) return;
+  sqlite3_str_appendf(r->out, "<span class=\"plot\" style=\"--n:%d\">", axis->steps);
+  if (!isnan(bounded.lo)) report_bar(r, axis, "b", bounded);
+  report_bar(r, axis, "i", ci);
+  report_close_plot(r, axis, point);
+}
+
 void report_plot_cell(report *r, const report_axis *axis, double point, ev_interval ci) {
   report_add(r, "<td class=\"picture\">");
-  report_plot(r, axis, point, ci);
+  report_plot(r, axis, point, ci, (ev_interval){NAN, NAN});
   report_close_cell(r);
 }

@@ -48,12 +48,14 @@ static void report_square(report *r, size_t row, size_t column) {
 
 static void report_triangle(report *r) {
   size_t last = r->shown - 1;
-  report_add(r, "<p>How sure, in per cent, that the model of the column is better than the model of "
-                "the row.");
+  report_add(r,
+             "<p>How sure, in per cent, that the model of the column is better than the model of "
+             "the row.");
   if (r->ranked > r->shown) report_add(r, " The first 30 models.");
-  report_add(r, "</p>\n<p class=\"key\"><span class=\"open\">too close to call</span> "
-                "<span class=\"single\">clear only if these two were all there is to compare</span> "
-                "<span class=\"apart\">clear</span></p>\n");
+  report_add(r,
+             "</p>\n<p class=\"key\"><span class=\"open\">too close to call</span> "
+             "<span class=\"single\">clear only if these two were all there is to compare</span> "
+             "<span class=\"apart\">clear</span></p>\n");
   sqlite3_str_appendf(r->out, "<div id=\"triangle\" class=\"%s\" style=\"--m:%d\">",
                       last > 12 ? "tight" : "roomy", (int)last);
   for (size_t row = 0; row <= last; row++) {
@@ -115,7 +117,7 @@ static void report_pair_table(report *r) {
   report_head(r, "text keep", "verdict");
   report_axis_head(r, "picture", &axis);
   report_head(r, "", "difference, points");
-  report_level_head(r);
+  report_level_head(r, "");
   report_head(r, "", "sure");
   report_head(r, "", "questions");
   report_open_rows(r);

@@ -57,6 +57,7 @@ const char *const report_style[] = {
     ".plot i{position:absolute;top:calc(50% - 7px);height:14px;min-width:2px;\n"
     "border:solid var(--mark);border-width:0 2px;\n"
     "background:linear-gradient(var(--band),var(--band)) center/100% 8px no-repeat}\n"
+    ".plot b{position:absolute;top:calc(50% - 1px);border-top:2px dotted var(--mark)}\n"
     ".plot u{position:absolute;top:calc(50% - 3.5px);width:7px;height:7px;margin-left:-3.5px;\n"
     "border-radius:50%;background:var(--mark)}\n"
     ".plot s{position:absolute;top:-.3rem;bottom:-.3rem;border-left:1px solid var(--soft)}\n"
@@ -76,7 +77,7 @@ const char *const report_style[] = {
     ".open{background:var(--open);color:var(--on-open)}\n"
     ".single{background:var(--single);color:var(--ink)}\n"
     ".apart{background:var(--apart);color:var(--on-apart)}\n"
-    "#triangle.tight{font-size:.72rem;line-height:1.35rem;gap:1px}\n",
+    "#triangle.tight{grid-template-columns:13rem repeat(var(--m),minmax(0,3.2rem));font-size:.72rem;line-height:1.35rem;gap:1px}\n",
 
     /* Panels of tasks */
     ".panels{display:grid;grid-template-columns:repeat(auto-fill,minmax(19rem,1fr));\n"
@@ -102,9 +103,14 @@ const char *const report_style[] = {
     ".plotted td:first-child,.plotted th:first-child{padding-left:0;text-align:left}\n"
     ".plotted .keep{display:block}\n"
     ".plotted .picture{display:block;grid-column:1/-1;grid-row:2;width:auto;padding:.3rem 1rem}\n"
+    ".plotted td.third,.plotted td.fourth{display:block;grid-row:3;grid-column:1/-2;text-align:left;\n"
+    "font-size:.8rem;color:var(--soft)}\n"
+    ".plotted td.fourth{grid-row:4}.plotted td.end{grid-column:-2;text-align:right}\n"
+    ".third.end:not([data-value=''])::after{content:' best'}.fourth:not(.end)::after{content:' errored'}\n"
     ".plotted.two tr{grid-template-columns:minmax(0,1fr) minmax(0,1fr) minmax(0,auto)}\n"
     ".plotted.alone tr{grid-template-columns:minmax(0,1fr) auto}\n"
-    ".narrow th,.narrow td{padding-right:.5rem}.narrow .name{min-width:5rem}.extra{display:none}\n"
+    ".narrow th,.narrow td{padding-right:.4rem;white-space:normal}.narrow .name{min-width:4rem}\n"
+    ".narrow{font-size:.8rem}.extra{display:none}\n"
     "#triangle{grid-template-columns:minmax(4rem,7rem) repeat(var(--m),minmax(0,1fr));\n"
     "font-size:.65rem}\n"
     "#triangle.tight{grid-template-columns:6.5rem repeat(var(--m),minmax(0,1fr))}\n"

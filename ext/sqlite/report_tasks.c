@@ -14,8 +14,7 @@ typedef struct report_task_cell {
 static report_task_cell report_task_of(report *r, size_t task, size_t place) {
   size_t t = board_task_at(r->board, task), model = r->models[place].model;
   report_task_cell cell = {board_task_standing(r->board, model, t), {NAN, NAN}};
-  if (report_ok(r, EV_OK))
-    report_ok(r, board_task_interval(r->board, model, t, r->host, &cell.ci));
+  if (report_ok(r, EV_OK)) report_ok(r, board_task_interval(r->board, model, t, r->host, &cell.ci));
   return cell;
 }
 
@@ -34,7 +33,7 @@ static void report_panel_row(report *r, const report_axis *axis, const char *nam
   report_add(r, best ? "<div class=\"row best\"><span>" : "<div class=\"row\"><span>");
   report_text(r, name);
   report_add(r, "</span>");
-  report_plot(r, axis, cell->s.accuracy, cell->ci);
+  report_plot(r, axis, cell->s.accuracy, cell->ci, (ev_interval){NAN, NAN});
   if (isnan(cell->ci.lo)) report_add(r, "<span></span>");
   report_add(r, "<span>");
   if (!isnan(cell->s.accuracy)) report_percent(r, cell->s.accuracy, 1);
@@ -63,7 +62,7 @@ static void report_panel(report *r, const report_axis *axis, size_t task,
 }
 
 /* The mean of tasks, each counting alike; and on other tasks like these. */
-static void report_across_row(report *r, const report_model *m) {
+static void report_across_row(report *r, const report_model *m, bool others) {
   ev_interval macro = {NAN, NAN}, other = {NAN, NAN};
   if (!report_ok(r, board_macro_interval(r->board, m->model, r->host, &macro))) return;
   if (!report_ok(r, board_other_tasks(r->board, m->model, r->host, &other))) return;
@@ -71,19 +70,31 @@ static void report_across_row(report *r, const report_model *m) {
   report_name_cell(r, "name", m->name);
   report_percent_cell(r, "", board_macro(r->board, m->model));
   report_ci_cell(r, "", macro);
-  report_ci_cell(r, "extra", other);
+  if (others) report_ci_cell(r, "extra", other);
   report_add(r, "</tr>\n");
 }
 
+/* Whether any model has enough tasks to say something of others. */
+static bool report_has_others(report *r) {
+  for (size_t i = 0; i < r->shown; i++) {
+    ev_interval ci;
+    if (!report_ok(r, board_other_tasks(r->board, r->models[i].model, r->host, &ci))) return false;
+    if (!isnan(ci.lo)) return true;
+  }
+  return false;
+}
+
 static void report_across(report *r) {
+  bool others = report_has_others(r);
   report_add(r, "<h3>Every task counting alike</h3>\n<div class=\"wide\">");
   report_open_table(r, "across", "narrow");
   report_head(r, "name", "model");
   report_head(r, "", "mean of the tasks");
-  report_level_head(r);
-  report_head(r, "extra", "on other tasks like these");
+  report_level_head(r, "");
+  if (others) report_head(r, "extra", "on other tasks like these");
   report_open_rows(r);
-  for (size_t i = 0; i < r->shown && r->status == EV_OK; i++) report_across_row(r, &r->models[i]);
+  for (size_t i = 0; i < r->shown && r->status == EV_OK; i++)
+    report_across_row(r, &r->models[i], others);
   report_close_table(r);
   report_add(r, "</div>\n");
 }
@@ -95,7 +106,7 @@ static void report_task_table(report *r, const report_axis *axis, const report_t
   report_head(r, "name keep", "model");
   report_axis_head(r, "picture", axis);
   report_head(r, "keep", report_measure(r));
-  report_level_head(r);
+  report_level_head(r, "");
   report_head(r, "", "questions");
   report_head(r, "", "answers");
   report_open_rows(r);

@@ -30,29 +30,26 @@ static void report_listed(report *r, report_list *list, size_t place) {
   report_add(r, " others");
 }
 
-/* How a model stands to the one that leads: from the test of all pairs at once. */
-typedef enum report_stand { REPORT_LEADS, REPORT_OPEN, REPORT_BEHIND, REPORT_AHEAD, REPORT_UNMET } report_stand;
-
-static report_stand report_stand_of(const report *r, size_t place) {
-  const report_model *lead = &r->models[0], *m = &r->models[place];
-  if (m->s.accuracy == lead->s.accuracy) return REPORT_LEADS;
-  size_t a = board_model_place(r->board, lead->model), b = board_model_place(r->board, m->model);
-  const board_pair *p = board_pair_at(r->board, a < b ? a : b, a < b ? b : a);
-  if (isnan(p->p_all)) return REPORT_UNMET;
-  int verdict = a < b ? p->verdict : -p->verdict;
-  return verdict > 0 ? REPORT_BEHIND : verdict < 0 ? REPORT_AHEAD : REPORT_OPEN;
-}
-
 static size_t report_standing_so(const report *r, report_stand stand) {
   size_t count = 0;
-  for (size_t i = 0; i < r->ranked; i++) count += report_stand_of(r, i) == stand;
+  for (size_t i = 0; i < r->ranked; i++) count += r->models[i].stand == stand;
   return count;
 }
 
 static void report_list_of(report *r, report_stand stand) {
   report_list list = {report_standing_so(r, stand), 0};
   for (size_t i = 0; i < r->ranked; i++)
-    if (report_stand_of(r, i) == stand) report_listed(r, &list, i);
+    if (r->models[i].stand == stand) report_listed(r, &list, i);
+}
+
+/* "33% and 53%, 95% sure." */
+static void report_between(report *r, ev_interval ci) {
+  report_percent(r, ci.lo, 0);
+  report_add(r, " and ");
+  report_percent(r, ci.hi, 0);
+  report_add(r, ", ");
+  report_level(r);
+  report_add(r, " sure.");
 }
 
 /*
@@ -97,15 +94,10 @@ static void report_open_lead(report *r) {
 }
 
 static void report_bounds(report *r) {
-  ev_interval ci;
-  if (!report_ok(r, board_bounded(r->board, r->models[0].model, &ci)) || isnan(ci.lo)) return;
+  ev_interval ci = r->models[0].bounded;
+  if (isnan(ci.lo)) return;
   report_add(r, " Whatever the missing answers were, its accuracy is between ");
-  report_percent(r, ci.lo, 0);
-  report_add(r, " and ");
-  report_percent(r, ci.hi, 0);
-  report_add(r, ", ");
-  report_level(r);
-  report_add(r, " sure.");
+  report_between(r, ci);
 }
 
 /* The models, other than the leader, whose missing answers could put them ahead. */
@@ -134,10 +126,19 @@ static void report_lead(report *r) {
   if (leads > 1) report_add(r, " each");
 }
 
+static void report_within_reach(report *r, size_t open, bool others, const char *it) {
+  if (open > MOST_NAMED + 1)
+    sqlite3_str_appendf(r->out, "; %d other models are within reach of %s: ", (int)open, it);
+  else if (others)
+    sqlite3_str_appendf(r->out, "; no other model is within reach of %s but ", it);
+  else
+    sqlite3_str_appendf(r->out, "; too close to %s to call: ", it);
+  report_list_of(r, REPORT_OPEN);
+}
+
 static void report_reach(report *r) {
   size_t leads = report_standing_so(r, REPORT_LEADS), open = report_standing_so(r, REPORT_OPEN);
   size_t behind = report_standing_so(r, REPORT_BEHIND), others = r->ranked - leads;
-  const char *it = leads == 1 ? "it" : "them";
   if (others == 0) {
     report_add(r, ".");
   } else if (behind == others) {
@@ -146,8 +147,7 @@ static void report_reach(report *r) {
   } else if (open == others && others > 1) {
     report_add(r, ", but no other model is clearly behind.");
   } else if (open > 0) {
-    sqlite3_str_appendf(r->out, behind ? "; no other model is within reach of %s but " : "; too close to %s to call: ", it);
-    report_list_of(r, REPORT_OPEN);
+    report_within_reach(r, open, behind > 0, leads == 1 ? "it" : "them");
     report_add(r, ".");
   } else {
     report_add(r, ".");
@@ -176,18 +176,16 @@ static void report_alone(report *r) {
   report_percent(r, m->s.accuracy, 0);
   report_add(r, r->graded ? " on " : " right on ");
   report_things(r, m->s.questions, "question");
-  report_add(r, "; on all questions like these it is ");
-  report_range(r, m->ci);
-  report_add(r, ", ");
-  report_level(r);
-  report_add(r, " sure.");
+  report_add(r, "; on all questions like these it is between ");
+  report_between(r, m->ci);
 }
 
 /* Of which questions each number is. */
 static void report_questions(report *r) {
   double common = board_common_questions(r->board);
   if (r->ranked < 2 || common == r->most_questions) return;
-  report_add(r, "<p>The models were not asked the same questions, or did not answer them all. Each ");
+  report_add(r,
+             "<p>The models were not asked the same questions, or did not answer them all. Each ");
   report_add(r, report_measure(r));
   report_add(r, " is of the questions that the model answered");
   if (r->least_questions < r->most_questions) {
@@ -201,7 +199,8 @@ static void report_questions(report *r) {
   if (common == 0)
     report_add(r, "no question was answered by all.");
   else
-    report_things(r, common, "question"), report_add(r, common == 1 ? " was answered by all." : " were answered by all.");
+    report_things(r, common, "question");
+  if (common > 0) report_add(r, common == 1 ? " was answered by all." : " were answered by all.");
   report_add(r, r->tested ? " Two models are compared on the questions that both answered.</p>\n"
                           : " No two models share a question, so differences between them may come "
                             "from the questions as well as from the models.</p>\n");
@@ -259,12 +258,13 @@ static void report_method_of_models(report *r) {
 
 static void report_method_of_pairs(report *r) {
   if (!r->tested) return;
-  report_add(r, "<li><b>Two models</b> are compared question by question, on the questions that both "
-                "answered: a question that is hard for both says nothing about which is "
-                "better. <span class=\"soft\">(<code>paired_diff_ci</code>, "
-                "<code>paired_mean_diff_ci</code>, <code>paired_p</code>)</span></li>\n"
-                "<li>A difference is called <b>clear</b> if luck alone would seldom make one as large. "
-                "Among ");
+  report_add(
+      r, "<li><b>Two models</b> are compared question by question, on the questions that both "
+         "answered: a question that is hard for both says nothing about which is "
+         "better. <span class=\"soft\">(<code>paired_diff_ci</code>, "
+         "<code>paired_mean_diff_ci</code>, <code>paired_p</code>)</span></li>\n"
+         "<li>A difference is called <b>clear</b> if luck alone would seldom make one as large. "
+         "Among ");
   report_things(r, (double)r->tested, "pair");
   report_add(r, " some would look clear by luck, so the bar is set for all of them together: the "
                 "chance that this page calls even one pair wrongly clear is at most ");
@@ -301,8 +301,9 @@ void report_method(report *r) {
   report_method_of_models(r);
   report_method_of_pairs(r);
   if (r->ranked > 1)
-    report_add(r, "<li><b>Chance of being best</b>: how probable it is, given these answers, that no "
-                  "other model here is better on all questions of this kind.</li>\n");
+    report_add(r,
+               "<li><b>Chance of being best</b>: how probable it is, given these answers, that no "
+               "other model here is better on all questions of this kind.</li>\n");
   report_method_of_tasks(r);
   report_add(r, "</ul>\n");
 }
