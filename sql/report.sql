@@ -6,4 +6,4 @@
 --
 -- make report DB=evals.db OUT=report.html does that, by report.sh.  Nothing is written to
 -- the database, which may be one that cannot be.
-SELECT eval_report();
+SELECT eval_report('results', '{"date":"' || strftime('%Y-%m-%d %H:%M', 'now') || ' UTC"}');

@@ -8,7 +8,7 @@
 **   "errors"  "skip", or "wrong": what an answer that is not known counts as
 **   "lo", "hi"  the range of scores, in tasks whose rows do not say
 **   "pairs"   "holm": how the pairs are held to each other
-**   "title", "note"  of eval_report: its heading, and a text under that
+**   "title", "note", "date"  of eval_report: its heading, a text under that, when it was made
 */
 #include <string.h>
 
@@ -27,13 +27,15 @@ enum {
   LO_KEY,
   HI_KEY,
   PAIRS_KEY,
-  TITLE_KEY, /* this and the next of eval_report alone */
+  TITLE_KEY, /* this and the next two of eval_report alone */
   NOTE_KEY,
+  DATE_KEY,
   BOARD_KEYS
 };
 static const char *const board_keys[BOARD_KEYS] = {
-    "model", "task", "item",  "attempt", "correct", "score", "error", "score_lo", "score_hi",
-    "n",     "k",    "level", "by",      "errors",  "lo",    "hi",    "pairs", "title", "note"};
+    "model",    "task",     "item",  "attempt", "correct", "score", "error",
+    "score_lo", "score_hi", "n",     "k",       "level",   "by",    "errors",
+    "lo",       "hi",       "pairs", "title",   "note",    "date"};
 
 typedef struct reading_options {
   evalci_board_options *out;
@@ -68,7 +70,7 @@ static bool read_report_text(evalci_call *call, int key, evalci_part value, char
     return evalci_fail(call, "%s in options must be text, got %s", board_keys[key],
                        evalci_show_part(value).text);
   char *text = evalci_part_text(value, &size);
-  if (text) *out = evalci_clean_to(text, size, key == TITLE_KEY ? MOST_TITLE : MOST_NOTE);
+  if (text) *out = evalci_clean_to(text, size, key == NOTE_KEY ? MOST_NOTE : MOST_TITLE);
   sqlite3_free(text);
   return *out;
 }
@@ -120,6 +122,8 @@ static bool read_board_option(evalci_call *call, int key, evalci_part value,
     return read_report_text(call, key, value, &out->title);
   case NOTE_KEY:
     return read_report_text(call, key, value, &out->note);
+  case DATE_KEY:
+    return read_report_text(call, key, value, &out->date);
   default:
     return read_column_name(call, key, value, &out->columns[key]);
   }
@@ -134,7 +138,7 @@ static bool read_board_member(evalci_call *call, evalci_part name, evalci_part v
                        "options has no key %s; it may have level, by, errors, lo, hi, pairs%s, and "
                        "the names of columns: model, task, item, attempt, correct, score, error, "
                        "score_lo and score_hi, or k and n of counts",
-                       evalci_show_part(name).text, page ? ", title, note" : "");
+                       evalci_show_part(name).text, page ? ", title, note, date" : "");
   if (r->seen & 1u << key)
     return evalci_fail(call, "options has the key %s twice", evalci_show_part(name).text);
   r->seen |= 1u << key;
@@ -156,4 +160,5 @@ void evalci_free_board_options(evalci_board_options *options) {
   for (int i = 0; i < EVALCI_ROLES; i++) sqlite3_free(options->columns[i]);
   sqlite3_free(options->title);
   sqlite3_free(options->note);
+  sqlite3_free(options->date);
 }

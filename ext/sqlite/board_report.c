@@ -1,6 +1,8 @@
 /*
 ** eval_report([source [, options]]): the board as one page of HTML, which needs nothing
-** else.  Beside the options of the tables it has "title" and "note".
+** else.  Beside the options of the tables it has "title", "note" and "date", which are
+** shown as they are: the page itself knows no clock, so that the same data give the same
+** page.
 **
 **   SELECT eval_report('results', '{"title":"Spring eval"}');
 **
@@ -28,14 +30,14 @@ bool report_ok(report *r, ev_status status) {
 
 /* The text of a name; NULL without memory. */
 static char *report_label(board_name name) {
-  char text[EVALCI_NUMBER_SIZE];
-  sqlite3_int64 i;
-  double x;
   if (name.kind == BOARD_INTEGER) {
+    sqlite3_int64 i;
     memcpy(&i, name.bytes, sizeof i);
     return sqlite3_mprintf("%lld", i);
   }
   if (name.kind == BOARD_REAL) {
+    char text[EVALCI_NUMBER_SIZE];
+    double x;
     memcpy(&x, name.bytes, sizeof x);
     return sqlite3_mprintf("%.*s", evalci_write_number(x, text), text);
   }
@@ -60,9 +62,9 @@ static void add_to_totals(report *r, const board_standing *s) {
   bool known = !isnan(s->accuracy);
   r->answers += s->n;
   r->errored += s->errored;
-  r->graded |= s->graded;
   r->repeated |= s->repeated;
   if (!known) return;
+  r->graded |= s->graded;
   r->least_questions = r->ranked ? fmin(r->least_questions, s->questions) : s->questions;
   r->most_questions = fmax(r->most_questions, s->questions);
   r->ranked++;
@@ -186,7 +188,7 @@ static void free_report(report *r) {
 /*
 ** The page
 */
-static void add_lines(report *r, const char *const *lines) {
+static void report_lines(report *r, const char *const *lines) {
   while (*lines) report_add(r, *lines++);
 }
 
@@ -195,7 +197,7 @@ static void report_header(report *r) {
                 "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>");
   report_text(r, r->title ? r->title : "Eval report");
   report_add(r, "</title>\n<style>\n");
-  add_lines(r, report_style);
+  report_lines(r, report_style);
   report_add(r, "</style>\n</head>\n<body>\n<h1>");
   report_text(r, r->title ? r->title : "Eval report");
   report_add(r, "</h1>\n");
@@ -210,7 +212,10 @@ static void report_origin(report *r) {
     report_text(r, r->source);
   }
   report_add(r, "</span>");
-  if (r->made) sqlite3_str_appendf(r->out, "; this page was made on %s UTC", r->made);
+  if (r->date) {
+    report_add(r, "; this page was made on ");
+    report_text(r, r->date);
+  }
   report_add(r, ".<br>");
   report_things(r, (double)r->count, "model");
   report_add(r, ", ");
@@ -229,10 +234,10 @@ static void report_footer(report *r) {
   sqlite3_str_appendf(
       r->out,
       "<p class=\"soft\">evalci %s, SQLite %s. No random numbers: the same data give the same "
-      "page, but for its date. Methods: Bowyer, Aitchison and Ivanova, &#8220;Don't use the CLT "
+      "page. Methods: Bowyer, Aitchison and Ivanova, &#8220;Don't use the CLT "
       "in LLM evals with fewer than a few hundred datapoints&#8221;, ICML 2025.</p>\n<script>\n",
       EVALCI_VERSION, sqlite3_libversion());
-  add_lines(r, report_script);
+  report_lines(r, report_script);
   report_add(r, "</script>\n</body>\n</html>");
 }
 
@@ -264,17 +269,6 @@ static const char *database_name(sqlite3 *db) {
   for (const char *c = path; c && *c; c++)
     if (*c == '/' || *c == '\\') name = c + 1;
   return name && *name ? name : "a database in memory";
-}
-
-/* The time, by SQLite's clock; NULL where an authorizer forbids to ask. */
-static char *time_now(sqlite3 *db) {
-  sqlite3_stmt *now = NULL;
-  char *text = NULL;
-  sqlite3_prepare_v2(db, "SELECT strftime('%Y-%m-%d %H:%M', 'now')", -1, &now, NULL);
-  if (now && sqlite3_step(now) == SQLITE_ROW)
-    text = sqlite3_mprintf("%s", sqlite3_column_text(now, 0));
-  sqlite3_finalize(now);
-  return text;
 }
 
 static void result_report(sqlite3_context *context, report *r) {
@@ -315,16 +309,14 @@ static void eval_report(sqlite3_context *context, int argc, sqlite3_value **argv
   if (rc != SQLITE_OK) {
     refuse_source(context, &call, rc);
   } else {
-    char *made = time_now(db);
     report r = {.board = held->board,
                 .host = evalci_host_of(context),
                 .title = options.title,
                 .note = options.note,
                 .source = held->source,
                 .database = database_name(db),
-                .made = made};
+                .date = options.date};
     result_report(context, &r);
-    sqlite3_free(made);
   }
   evalci_free_board_options(&options);
   evalci_let_go(held);

@@ -33,7 +33,7 @@ extern const char *const evalci_role_names[EVALCI_ROLES];
 typedef struct evalci_board_options {
   board_settings settings;
   char *columns[EVALCI_ROLES]; /* as given, sqlite3_malloc'ed; NULL where not */
-  char *title, *note;          /* likewise; of eval_report alone */
+  char *title, *note, *date;   /* likewise; of eval_report alone */
 } evalci_board_options;
 
 /* `value` is NULL where no options are given; false after leaving a message.  What was

@@ -49,7 +49,7 @@ typedef struct report {
   ev_host host;
   ev_status status; /* the first failure, after which nothing is computed */
   sqlite3_str *out;
-  const char *title, *note, *source, *database, *made; /* NULL where there is none */
+  const char *title, *note, *date, *source, *database; /* NULL where there is none */
   report_model *models;
   size_t count, ranked, shown; /* all; those with an accuracy, which come first; of those
                                   the ones in pairs and tasks */

@@ -170,6 +170,12 @@ void report_common(report *r) {
 /*
 ** Attempts: at least one of them right, and all of them
 */
+
+/* Of intervals: beside a task's name a phone has no room for them. */
+static const char *report_pass_class(const report *r) {
+  return r->task_count > 1 ? "extra" : "";
+}
+
 static void report_pass_row(report *r, size_t task, const report_model *m, size_t k) {
   board_pass pass;
   size_t t = board_task_at(r->board, task);
@@ -180,9 +186,9 @@ static void report_pass_row(report *r, size_t task, const report_model *m, size_
   report_name_cell(r, "name", m->name);
   report_count_cell(r, "", (double)k);
   report_percent_cell(r, "", pass.at);
-  report_ci_cell(r, "", pass.at_ci);
+  report_ci_cell(r, report_pass_class(r), pass.at_ci);
   report_percent_cell(r, "", pass.hat);
-  report_ci_cell(r, "", pass.hat_ci);
+  report_ci_cell(r, report_pass_class(r), pass.hat_ci);
   report_count_cell(r, "extra", pass.questions);
   report_add(r, "</tr>\n");
 }
@@ -208,9 +214,9 @@ static void report_pass_table(report *r, const char *id, bool every) {
   report_head(r, "name", "model");
   report_head(r, "", "k");
   report_head(r, "", "pass@k");
-  report_level_head(r, "");
+  report_level_head(r, report_pass_class(r));
   report_head(r, "", "pass^k");
-  report_level_head(r, "");
+  report_level_head(r, report_pass_class(r));
   report_head(r, "extra", "questions");
   report_open_rows(r);
   report_pass_rows(r, every);

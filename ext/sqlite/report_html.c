@@ -153,7 +153,10 @@ report_axis report_axis_for(double least, double most, bool differences) {
     double first = floor(least / steps[i] + 1e-9), last = ceil(most / steps[i] - 1e-9);
     if (last - first > MOST_STEPS) continue;
     if (!differences && (last - first) * steps[i] > 0.501) break;
-    return (report_axis){first * steps[i], steps[i], (int)fmax(1, last - first), differences};
+    return (report_axis){.least = first * steps[i],
+                         .step = steps[i],
+                         .steps = (int)fmax(1, last - first),
+                         .differences = differences};
   }
   return differences ? (report_axis){-1, 0.5, 4, true} : (report_axis){0, 0.2, 5, false};
 }

@@ -77,7 +77,8 @@ const char *const report_style[] = {
     ".open{background:var(--open);color:var(--on-open)}\n"
     ".single{background:var(--single);color:var(--ink)}\n"
     ".apart{background:var(--apart);color:var(--on-apart)}\n"
-    "#triangle.tight{grid-template-columns:13rem repeat(var(--m),minmax(0,3.2rem));font-size:.72rem;line-height:1.35rem;gap:1px}\n",
+    "#triangle.tight{grid-template-columns:13rem repeat(var(--m),minmax(0,3.2rem));\n"
+    "font-size:.72rem;line-height:1.35rem;gap:1px}\n",
 
     /* Panels of tasks */
     ".panels{display:grid;grid-template-columns:repeat(auto-fill,minmax(19rem,1fr));\n"
@@ -113,7 +114,7 @@ const char *const report_style[] = {
     ".narrow{font-size:.8rem}.extra{display:none}\n"
     "#triangle{grid-template-columns:minmax(4rem,7rem) repeat(var(--m),minmax(0,1fr));\n"
     "font-size:.65rem}\n"
-    "#triangle.tight{grid-template-columns:6.5rem repeat(var(--m),minmax(0,1fr))}\n"
+    "#triangle.tight{grid-template-columns:6.5rem repeat(var(--m),minmax(0,1fr));padding-right:.3rem}\n"
     "#triangle.tight i{font-size:0}#triangle.tight em{margin:0 -.3rem}\n"
     "#triangle.tight em:nth-of-type(even){visibility:hidden}\n"
     "#triangle.tight>span{white-space:nowrap;overflow:hidden;text-overflow:ellipsis}\n"

@@ -43,7 +43,8 @@ static void report_panel_row(report *r, const report_axis *axis, const char *nam
 static void report_panel(report *r, const report_axis *axis, size_t task,
                          const report_task_cell *cells) {
   double best = -1, questions = 0;
-  size_t count = r->shown < REPORT_PANEL ? r->shown : REPORT_PANEL;
+  size_t count = r->shown;
+  if (count > REPORT_PANEL) count = REPORT_PANEL;
   for (size_t i = 0; i < count; i++) {
     best = fmax(best, cells[i].s.accuracy);
     questions = fmax(questions, cells[i].s.questions);

@@ -93,7 +93,9 @@ static sqlite3_stmt *statement_of(int which, int way) {
                           "%s('input', '" BOARD_OPTIONS "', a, b) AS board",
                           calls[which].function->name);
   else if (calls[which].function->result == RESULT_BOARD)
-    sql = sqlite3_mprintf("SELECT board.* FROM %s('input', '" BOARD_OPTIONS "') AS board",
+    sql = sqlite3_mprintf(calls[which].function->kind == 's'
+                              ? "SELECT %s('input', '" BOARD_OPTIONS "')"
+                              : "SELECT board.* FROM %s('input', '" BOARD_OPTIONS "') AS board",
                           calls[which].function->name);
   else if (calls[which].function->kind == 't')
     sql = sqlite3_mprintf("SELECT lo, hi, method FROM input, %s", made);
@@ -536,7 +538,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const function *f = calls[which].function;
   if (function_is_dear(f) && left_out(data, size)) return 0;
   int way = (int)fuzz_byte(&in) % (f->kind == 'a' ? WAYS : READ + 1);
-  if (f->kind == 't') way = PLAIN;
+  if (f->kind == 't' || f->result == RESULT_BOARD) way = PLAIN;
   /* Each row of a scalar or a window is a call of its own. */
   bool one = f->kind != 'a' && f->result != RESULT_BOARD;
   int most = one ? 1 : way <= FILTERED ? MOST_ROWS : function_is_dear(f) ? 3 : 6;
