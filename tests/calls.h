@@ -91,7 +91,7 @@ static const char *const chosen_calls[] = {
 enum {
   CHOSEN = sizeof chosen_calls / sizeof *chosen_calls,
   MOST_CALLS = CHOSEN + 2 * CATALOGUE_FUNCTIONS,
-  ANSWER = 1 << 16
+  ANSWER = 1 << 17
 };
 
 static char *calls[MOST_CALLS];

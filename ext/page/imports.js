@@ -140,15 +140,10 @@ class Imports {
     return copy;
   }
 
-  /* The page of sql/report.sql over a database, as text.  What it makes for that is
-  ** temporary, and undone at its end. */
+  /* The page of sql/report.sql over a database, as text. */
   report(db) {
     const lines = [];
-    try {
-      new Shell(db, ({ rows }) => lines.push(...rows.map((row) => `${row.join("")}\n`)), {}, { asText: true }).read("report");
-    } finally {
-      if (db.inTransaction) db.run("ROLLBACK");
-    }
+    new Shell(db, ({ rows }) => lines.push(...rows.map((row) => `${row.join("")}\n`))).read("report");
     return lines.join("");
   }
 }

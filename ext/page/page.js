@@ -268,7 +268,8 @@ async function makeReport() {
   $("make-report").hidden = true;
   try {
     reportText = await during("Making the report", () => ask("report"));
-    $("report-frame").srcdoc = reportText;
+    // The frame runs no script; the report saved as a file has its own.
+    $("report-frame").srcdoc = reportText.replace(/<script>[^]*<\/script>\n/, "");
     $("report-frame").hidden = false;
   } catch (error) {
     refuse($("report-refused"), error);

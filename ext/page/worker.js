@@ -75,7 +75,7 @@ const TASKS = {
     return { kind: "sample", ...counts() };
   },
 
-  /* Over a connection of its own, since it makes temporary views. */
+  /* Over a connection of its own: nothing that was typed in is in its way. */
   report() {
     const reader = evalci.open(db.path);
     try {
