@@ -298,12 +298,11 @@ def growing(query, extension, smaller):
         ("bayes_ci(correct)", f"t{SIZES[-1]}"), ("paired_diff_ci(correct, 1 - correct)", f"t{SIZES[-1]}"),
         ("clustered_ci(y, cluster)", "clusters"), ("mean_ci(score)", "few"), ("sum(correct)", f"t{SIZES[-1]}"))}}
     board = Query(extension)
-    for name in ("schema", "views"):
-        board.db.executescript((HERE.parent.parent / f"sql/{name}.sql").read_text())
+    board.db.executescript((HERE.parent.parent / "sql/schema.sql").read_text())
     models = [size for size in (5, 10, 20, 40, 80) if size * smaller <= 80 or size <= 10]
     panels["Models, of 100 questions each"] = {
-        view: grow(view, models, lambda size: f"SELECT * FROM {view}", board, 2, lambda size: eval_of(board, size))
-        for view in ("leaderboard", "compare", "by_task")}
+        name: grow(name, models, lambda size: f"SELECT * FROM {name}", board, 2, lambda size: eval_of(board, size))
+        for name in ("eval_leaderboard", "eval_compare", "eval_tasks")}
     query(f"""CREATE TABLE grown AS
              SELECT i AS id, n, i * 7919 % (n + 1) AS k, 0.5 * (i * 31 % 997) / 997 * n AS total, i / 1000003.0 AS a, (i * 7919 % 1000003) / 1000003.0 AS b
              FROM (SELECT rowid AS i, 5 + rowid * 13 % 90 AS n FROM t{SIZES[-1]} LIMIT 1000000)""")
