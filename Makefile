@@ -76,7 +76,7 @@ INCLUDED         = $(shell $(INCLUDES) | $(CC) -E - >/dev/null 2>&1 && echo all)
 LIBRARY_NEEDS    = $(if $(INCLUDED),,libc6-dev libgsl-dev libsqlite3-dev)
 BUILD_NEEDS      = $(if $(shell command -v $(CC)),,gcc) $(LIBRARY_NEEDS)
 DEMO_NEEDS       = $(BUILD_NEEDS) $(if $(shell command -v sqlite3),,sqlite3)
-TEST_NEEDS       = $(DEMO_NEEDS) libmd-dev binutils python3 python3-yaml locales valgrind
+TEST_NEEDS       = $(DEMO_NEEDS) libmd-dev binutils python3 python3-yaml python3-scipy locales valgrind
 # Node and Java only where the machine has none: those in use need not be Debian's.
 NODE_NEEDS       = $(if $(shell command -v npm),,nodejs npm)
 JAVA_NEEDS       = $(if $(shell command -v javac),,default-jdk-headless) libxerial-sqlite-jdbc-java

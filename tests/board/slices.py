@@ -4,7 +4,7 @@
     slices.py EXTENSION
 
 What is counted, tested and correlated is worked out here from the rows with numpy and scipy, the rank-sum test by
-listing every choice of models; intervals are asked of the functions over counts.
+listing every choice of models; intervals are asked of the functions over counts.  Contract 42, contract 43, contract 44.
 """
 import collections
 import itertools

@@ -5,7 +5,7 @@ Makes databases of several shapes, one with names that no page should trust, the
 reports by `make report`, and opens them in headless Chromium at a desktop's and a
 phone's width, light and dark: no word on the console, the numbers on the page those
 of the board's tables, every interval drawn where it lies, nothing beyond the edge, a
-heading that sorts, a chart that can be saved, and all of it there without script.
+heading that sorts, a chart that can be saved, and all of it there without script.  Contract 45.
 The screenshots are left in build/report.
 """
 import html.parser
