@@ -165,6 +165,26 @@ def pairs_named():
     check("a join", len(joined) == len(everything))
 
 
+def sign_flip(differences):
+    """Two-sided mid-p of the sum with every choice of signs."""
+    t = abs(sum(differences))
+    sums = [abs(sum(c)) for c in itertools.product(*((d, -d) for d in differences))]
+    return sum((s > t + 1e-9) + (abs(s - t) <= 1e-9) / 2 for s in sums) / len(sums)
+
+
+def graded_slices():
+    """p of graded and repeated tasks, by every choice of signs."""
+    chance = random.Random(37)
+    rows = [(m, t, q, k, None if t == "g" else chance.randrange(2), round(chance.random(), 1) if t == "g" else None, None, None, None)
+            for m in "ab" for t in "gr" for q in range(9) for k in range(1, 3)]
+    means = collections.defaultdict(list)
+    for r in rows:
+        means[r[:3]].append(r[5] if r[1] == "g" else r[4])
+    for r in table(filled(rows), "SELECT * FROM eval_slices"):
+        p = sign_flip([sum(means["a", r["task"], q]) / 2 - sum(means["b", r["task"], q]) / 2 for q in range(9)])
+        check(f"{r['task']}: {r['p']} {p}", near(r["p"], p) and r["p"] < 1)
+
+
 def scored_slices():
     """Graded and repeated tasks are what eval_compare says of each alone; counts and the hierarchy leave them out."""
     db = filled(views.answers(36, 3, 6, 15, attempts=(1, 3), graded=(1, 4), missing=0.1))
@@ -397,6 +417,7 @@ def counts():
         fails(db, f"SELECT * FROM {function}('counts')", f"{function}: needs an item column", "counts (k, n)")
     fails(db, "SELECT * FROM eval_gate('counts', NULL, 'a', 'b')", "eval_gate: needs an item column")
     fails(db, "SELECT * FROM eval_gate('counts', NULL, 0.5, 'b')", "eval_gate: needs an item column")
+    fails(db, "SELECT eval_report('counts')", "eval_report: needs an item column")
     check("and again", len(table(db, "SELECT l.model FROM eval_leaderboard('counts') AS l, eval_tasks('counts') AS t ON t.model IS l.model")) == 6)
     fails(db, "SELECT * FROM eval_leaderboard('counts') AS l, eval_compare('counts')", "eval_compare: needs an item column")
     for sql, words in (("('named', '{\"k\":\"hits\"}')", ["no column n", '{"n":"..."}']), ("('named', '{\"n\":\"tries\",\"k\":\"gone\"}')", ["no column gone"]),
@@ -455,6 +476,7 @@ def interrupts():
 def main():
     slices()
     pairs_named()
+    graded_slices()
     scored_slices()
     corners_of_slices()
     questions()
