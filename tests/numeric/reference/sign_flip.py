@@ -8,8 +8,9 @@ X the sum of a random half of the |d| and x the smaller of the sums of either si
  - one_large(): a size that came up to 10^15 times beside a few others: every sum of those, and the binomial
    distribution from mpmath, by its sum or by the quadrature of mcnemar.py.
  - convolved(): multiples of a unit in long doubles, a binomial per size; all terms are positive.
+ - listed(): fractions rounded to some places, every different sum in a list with its probability in long doubles.
 
-paired_p is what the program computes exactly, paired_p_inverted what it gets from the characteristic function.
+paired_p is what the program promises to be exact, paired_p_inverted what it gets from the characteristic function within 1e-7.
 """
 import collections
 import fractions
@@ -123,6 +124,22 @@ def convolved(method, unit, rows):
     return [method, np.format_float_scientific(total, precision=19), text_of([(d / unit, n) for d, n in rows])]
 
 
+def listed(method, places, parts, count, seed):
+    """Shares of `parts` that were rounded."""
+    r = random.Random(seed)
+    diffs = [round(r.randint(-parts, parts + 1) / parts, places) for _ in range(count)]
+    times, x, _ = split([(round(d * 10**places), n) for d, n in collections.Counter(diffs).items()])
+    sums, p = np.zeros(1, np.int64), np.ones(1, np.longdouble)
+    for d in times.elements():
+        both, weights = np.concatenate([sums, sums + d]), np.concatenate([p, p]) / 2
+        order = np.argsort(both, kind="stable")
+        sums, starts = np.unique(both[order], return_index=True)
+        p = np.add.reduceat(weights[order], starts)
+        sums, p = sums[sums <= x], p[sums <= x]
+    total = 2 * p[sums < x].sum() + p[sums == x].sum()
+    return [method, np.format_float_scientific(total, precision=19), text_of(sorted(collections.Counter(diffs).items()))]
+
+
 def drawn(seed, count, shape):
     """So many differences of a seeded shape, with nine places."""
     r = random.Random(seed)
@@ -161,10 +178,11 @@ LARGE = [
     [(1, 10**9), (-1, 10**9 - 10**5), (ROOT, 1), (-0.3, 1)],
     [(1, 10**9), (-1, 10**9 + 10**6), (0.5, 4)], [(1, 4 * 10**15), (-1, 4 * 10**15 - 10**8), (0.75, 3)],
 ]
-CONVOLVED = [(method, most, drawn_whole(seed, count, most, shift)) for seed, (method, count, most, shift) in enumerate(
-    (("paired_p_inverted", 20000, 4, 0.001), ("paired_p_inverted", 20000, 4, 0.05), ("paired_p", 60000, 2, 0.004), ("paired_p", 300, 1009, 0.1),
-     ("paired_p", 300, 1009, 0.5), ("paired_p_inverted", 1000, 501, 0.02), ("paired_p_inverted", 8000, 10, 0.01), ("paired_p_inverted", 2500, 101, 0.01),
-     ("paired_p_inverted", 3000, 499, 0.03)))]
+CONVOLVED = [("paired_p", most, drawn_whole(seed, count, most, shift)) for seed, (count, most, shift) in enumerate(
+    ((20000, 4, 0.001), (20000, 4, 0.05), (60000, 2, 0.004), (300, 1009, 0.1), (300, 1009, 0.5), (1000, 501, 0.02), (8000, 10, 0.01),
+     (2500, 101, 0.01), (3000, 499, 0.03)))]
+
+ROUNDED = [(6, 6, 500, 1), (9, 7, 500, 2), (9, 3, 700, 3)]
 
 
 def rows():
@@ -175,6 +193,7 @@ def rows():
     jobs += [(halves, ("paired_p_inverted", drawn(*case))) for case in TOO_MANY]
     jobs += [(one_large, ("paired_p", data)) for data in OFTEN] + [(one_large, ("paired_p_inverted", data)) for data in LARGE]
     jobs += [(convolved, case) for case in CONVOLVED]
+    jobs += [(listed, ("paired_p", *case)) for case in ROUNDED]
     return jobs
 
 
