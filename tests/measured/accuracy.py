@@ -31,8 +31,8 @@ The means of graded scores and `clustered_each`, whose results are no single int
 `ext/stats` itself, by `tests/numeric/mean.c` and `tests/numeric/hierarchy.c`. Graded scores are held to their bar up to 10^6
 different ones, at levels from 0.01 to 0.999999 and in ranges from [0,1] to [-10^6,10^6].
 
-`paired_p` is asked by `tests/numeric/sign_flip.c`; `paired_p_inverted` is the same function where its tables would be too long,
-and it inverts a moment generating function.
+`paired_p` is asked by `tests/numeric/sign_flip.c`; `paired_p_inverted` is the same function where differences without
+a unit are too many for its tables, and it inverts a moment generating function.
 
 Errors are the worst of both bounds, of all rows below 10^9 questions and of those from there on; relative, absolute, or
 beside the range of the scores, as the bar is that they are held to. Counts are the largest of any cell in a row, or the number of rows that an aggregate got.
