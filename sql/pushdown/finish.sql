@@ -85,12 +85,27 @@ CREATE TABLE IF NOT EXISTS diff_counts(
 
 DROP VIEW IF EXISTS leaderboard;
 CREATE VIEW leaderboard AS
-WITH by_task AS (
-  SELECT model, count(*) AS tasks, max(graded) AS graded, max(outside) AS outside,
+WITH totals AS (
+  SELECT *, units / 2147483648.0 + rest / 4611686018427387904.0 AS total, max(graded) OVER (PARTITION BY model) AS scored FROM task_counts
+), averaged AS (
+  SELECT *, sum(total) OVER own / sum(n) OVER own AS mean, avg(n) OVER own AS each,
+         max(2.0, 1.0 * sum(n) OVER own * sum(n) OVER own / sum(n * n) OVER own) AS effective
+  FROM totals WHERE scored WINDOW own AS (PARTITION BY model)
+), spread AS (
+  SELECT model, mean, effective, min(mean + (total - mean * n) / each) AS least, max(mean + (total - mean * n) / each) AS most,
+         min(total / n) AS lowest, max(total / n) AS highest
+  FROM averaged GROUP BY model
+), near AS ( -- imagined tasks of graded scores lie just beyond the seen ones: ext/stats/other_tasks.c
+  SELECT model, most - least > 1e-12 AS differ,
+         min(lowest, max(0.0, least - 2 / (effective - 1.75) * (most - least) - max(0.0, 2 * mean - least - most))) AS lo,
+         max(highest, min(1.0, most + 2 / (effective - 1.75) * (most - least) + max(0.0, least + most - 2 * mean))) AS hi
+  FROM spread
+), by_task AS (
+  SELECT model, count(*) AS tasks, scored AS graded, max(outside) AS outside,
          (sum(units) / 2147483648.0 + sum(rest) / 4611686018427387904.0) / sum(n) AS accuracy,
-         clustered_mean_ci_counts(units / 2147483648.0 + rest / 4611686018427387904.0, n) AS mean_ci,
-         clustered_ci_counts(k, n, 0.95, 'icc') FILTER (WHERE NOT graded) AS ci
-  FROM task_counts GROUP BY model
+         clustered_mean_ci_counts(total, n, 0.95, iif(differ, lo, 0.0), iif(differ, hi, 1.0)) FILTER (WHERE scored) AS mean_ci,
+         clustered_ci_counts(k, n, 0.95, 'icc') FILTER (WHERE NOT scored) AS ci
+  FROM totals LEFT JOIN near USING (model) GROUP BY model
 ), kinds AS (
   SELECT model, max(graded) AS graded, max(n > 1) AS again FROM item_counts GROUP BY model
 ), by_item AS MATERIALIZED ( -- or it would be computed anew for every column that shows it
@@ -146,7 +161,8 @@ WITH ordered AS (
          sum(items * units_b) / 2147483648.0
            + sum(items * CAST((mean_b * 0x80000000 - units_b) * 0x80000000 AS INTEGER)) / 4611686018427387904.0 AS total_b,
          paired_mean_diff_ci_counts(mean_a - mean_b, items) FILTER (WHERE scored) AS ci,
-         paired_mean_prob_better_counts(mean_a - mean_b, items) FILTER (WHERE scored) AS prob
+         paired_mean_prob_better_counts(mean_a - mean_b, items) FILTER (WHERE scored) AS prob,
+         paired_p_counts(mean_a - mean_b, items) FILTER (WHERE scored) AS p, max(mean_a <> mean_b) AS differ
   FROM whole GROUP BY model_a, model_b
 ), tested AS MATERIALIZED (
   SELECT model_a, model_b, n,
@@ -160,7 +176,11 @@ WITH ordered AS (
          CASE WHEN NOT scored THEN paired_prob_better_counts(both, right_a - both, right_b - both, n - right_a - right_b + both)
               WHEN NOT outside THEN prob END AS prob_a_better,
          CASE WHEN NOT scored THEN mcnemar_p_counts(right_a - both, right_b - both)
-              WHEN NOT outside THEN 2 * min(prob, 1 - prob) END AS p
+              WHEN NOT outside THEN p END AS p,
+         -- Models with the same data: none of their questions is missing here.
+         CASE WHEN NOT differ AND n = (SELECT sum(items) FROM item_counts WHERE model = model_a)
+                   AND n = (SELECT sum(items) FROM item_counts WHERE model = model_b)
+              THEN 'tied' ELSE 'not separated' END AS open
   FROM summed
 ), stepped AS (
   SELECT *, p * (1 + count(p) OVER () - row_number() OVER (ORDER BY p IS NULL, p)) AS step FROM tested
@@ -173,9 +193,9 @@ SELECT model_a, model_b, n, both, only_a, only_b, neither, diff,
        CASE WHEN ci IS NULL THEN NULL
             WHEN ci_lo(ci) > 0 THEN 'A better'
             WHEN ci_hi(ci) < 0 THEN 'B better'
-            ELSE 'not separated' END AS verdict,
+            ELSE open END AS verdict,
        p, p_all,
-       CASE WHEN p_all IS NULL THEN NULL WHEN p_all > 0.05 THEN 'not separated'
+       CASE WHEN p_all IS NULL THEN NULL WHEN p_all > 0.05 THEN open
             WHEN mean_a > mean_b THEN 'A better' ELSE 'B better' END AS verdict_all,
        method, mean_a, mean_b,
        max(0.0, diff - ci_lo(ci)) AS err_lo, max(0.0, ci_hi(ci) - diff) AS err_hi

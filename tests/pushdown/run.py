@@ -28,8 +28,9 @@ from checks import SQLITE  # noqa: E402
 
 HERE = ROOT / "tests/pushdown"
 ORACLE = (ROOT / "tests/board/oracle.sql").read_text()
-COLUMNS = {"leaderboard": "model, n, correct, errored, accuracy, ci, lo, hi, method, tasks, task_ci, task_lo, task_hi, bar, err_lo, err_hi",
-           "compare": "*"}
+# The range in which tasks are imagined is not computed in whole numbers.
+TASKS = ", round(task_lo, 12) AS task_lo, round(task_hi, 12) AS task_hi"
+COLUMNS = {"leaderboard": "model, n, correct, errored, accuracy, ci, lo, hi, method, tasks, bar, err_lo, err_hi" + TASKS, "compare": "*"}
 COUNTS = ["models", "tasks", "items", "pairs", "scores", "diffs"]
 PARTITIONS = 4
 TABLE = ("CREATE TABLE answers(model TEXT NOT NULL, task TEXT NOT NULL, item BIGINT NOT NULL,"
@@ -270,7 +271,7 @@ def rows_sql(tasks):
 def answers_of(db, which, graded=False):
     """What a user sees: the rows of the two tables, in the columns that counts can give, and
     the other methods', by name."""
-    found = {name: db.execute(f"SELECT {columns} FROM eval_{name}" if which == 0 else f"SELECT * FROM {name}") for name, columns in COLUMNS.items()}
+    found = {name: db.execute(f"SELECT {columns} FROM {('eval_', '')[which]}{name}") for name, columns in COLUMNS.items()}
     found.update((name, db.execute(queries[which])) for name, queries in METHODS.items() if not graded or name not in UNGRADED)
     return {name: ([column[0] for column in rows.description] if name in COLUMNS else None,
                    rows.fetchall()) for name, rows in found.items()}
