@@ -138,7 +138,7 @@ class Tally:
 
 
 def compare(tally, rows, command, text):
-    database = WORK / "client.db"
+    database = WORK / "evals.db"  # the report shows the name
     database.unlink(missing_ok=True)
     done = run([*command, database, EXTENSION, WORK / "setup.sql", WORK / "queries.sql"], cwd=ROOT)
     tally.check(f"{' '.join(map(str, command))} runs", done.returncode == 0 and done.stdout,
