@@ -111,7 +111,7 @@ POPULATIONS = {
     **{f"LiveBench, {task}": discrete(*scores) for task, scores in LIVEBENCH.items()},
     **{f"near 0.9, {share:.0%} zeros": rare(share) for share in (0.01, 0.02, 0.05)},
 }
-MEAN_DRAWS = 2000
+MEAN_DRAWS = {5: 2000, 10: 2000, 20: 2000, 50: 2000, 200: 1000}
 
 
 ONES, OTHERS = (0.5, 0.8, 0.9, 0.95, 0.98, 0.99), (0, 0.2, 0.5, 0.8, 0.95)
@@ -133,7 +133,7 @@ def below(results, method, n, bar):
 
 def mean_section():
     two = measure("two values", [Case((p, v), n, two_values(p, v).data(n, 0), MEAN_METHODS) for n in SIZES for p in ONES for v in OTHERS])
-    graded = measure("graded", [Case(name, n, scores.data(n, MEAN_DRAWS), MEAN_METHODS) for n in SIZES for name, scores in POPULATIONS.items()])
+    graded = measure("graded", [Case(name, n, scores.data(n, MEAN_DRAWS[n]), MEAN_METHODS) for n in SIZES for name, scores in POPULATIONS.items()])
     counts = [[m, *(f"{w} / {below(two, m, n, 0.90)} / {below(two, m, n, 0.93)}" for n, w in zip(SIZES, line))]
               for m, *line in worst(two, SIZES)]
     return f"""\
@@ -150,7 +150,8 @@ imagined score at each end of the range for both bounds.
 All methods over these {len(ONES) * len(OTHERS)} populations: the least coverage, and in how many it is below 90% and below 93%:
 
 {table(["", *(f"N = {n}" for n in SIZES)], counts)}
-**Other populations.** {MEAN_DRAWS:,} data sets each: a coverage of 95% has a standard error of {se(MEAN_DRAWS)}.
+**Other populations.** {MEAN_DRAWS[5]:,} data sets each, {MEAN_DRAWS[200]:,} at N = 200: a coverage of 95% has a standard error of {se(MEAN_DRAWS[5])},
+{se(MEAN_DRAWS[200])} at N = 200.
 
 {by_size("N", graded, SIZES)}
 The least coverage of each method over the populations above:
@@ -184,7 +185,7 @@ def attempts_differ(gain):
 
 
 def skewed(mean):
-    return Population(mean, lambda rng, n: mean + 0.03 * (np.exp(rng.normal(0, 0.6, n)) - math.exp(0.18)))
+    return Population(mean, lambda rng, n: np.minimum(1, mean + 0.03 * (np.exp(rng.normal(0, 0.6, n)) - math.exp(0.18))))
 
 
 def normal(mean):
@@ -488,7 +489,7 @@ def macro_section():
 
 `macro_ci`: each task counts alike, and the tasks are fixed. Their means are spread evenly from 0.3 to 0.95 unless said
 otherwise. "Satterthwaite" is Student's t for strata, which needs two questions in every task; "before" the hierarchy under its
-'gamma' prior. Coverage, and the width as a multiple of Satterthwaite's, where he has none of `macro_ci`'s own; {SUITE_DRAWS:,}
+'gamma' prior. Coverage, and the width as a multiple of Satterthwaite's or, where there is none, of `macro_ci`'s; {SUITE_DRAWS:,}
 data sets each, standard error {se(SUITE_DRAWS)} ("before", which knew right and wrong only: {SLOW}, {se(SLOW)}).
 
 {table(["suite", "macro_ci", "Satterthwaite", "before"], rows)}"""
