@@ -7,7 +7,7 @@ INSERT INTO t VALUES (1, 1, 1, 0, 'first', 3, 4), (2, '0', 0, 0, 'first', 0, 2),
 CREATE TABLE answers(model, task, item, attempt, correct, score, error);
 INSERT INTO answers VALUES ('a model', 's', 1, 1, 1, NULL, NULL), ('a model', 's', 2, 1, 0, NULL, NULL), ('a model', 's', 2, 2, 1, NULL, NULL),
   ('another', 's', '1', 1, 0, NULL, NULL), ('another', 's', 2.0, 1, 1, NULL, NULL), ('a model', 'g', 1, 1, NULL, 0.25, NULL),
-  ('another', 'g', 1, 1, NULL, 0.7, NULL), ('another', 'g', 'two', 1, NULL, NULL, 'down'), (3, 'g', 1, 1, NULL, 1, NULL);
+  ('another', 'g', 1, 1, NULL, 0.7, NULL), ('another', 'g', 'two', 1, NULL, NULL, 'down'), ('third', 'g', 1, 1, NULL, 1, NULL);
 CREATE TABLE counted(model, task, k, n);
 INSERT INTO counted VALUES ('a model', 's', 3, 4), ('a model', 'g', 0, 2), ('another', 's', 2, 4), ('another', 'g', 2, 2);
 -- The source where none is named; clients have one.

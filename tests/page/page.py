@@ -355,7 +355,8 @@ def hostile(page, path):
     check(f"a file's name is text: {said!r} {refused!r}", "<img src=x onerror=window.hacked=4>.db is a database of results: 12 models" in said)
     same_report("hostile names", page.report(), native_report(db))
     names = page.run("[...document.getElementById('report-frame').contentDocument.querySelectorAll('#leaderboard td.name')].map((td) => td.textContent)")
-    check("the report has every name whole", sorted(names) == sorted(HOSTILE))
+    check("the report has every name, line breaks as blanks and the longest cut",
+          sorted(n[:200] for n in names) == sorted(re.sub("[\n\t]", " ", n[:200]) for n in HOSTILE))
     rows, error = page.ask("SELECT model, ci FROM eval_leaderboard ORDER BY model")
     check(f"SQL shows every name: {error}", sorted(r[0].split("…")[0][:200] for r in rows) == sorted(n[:200] for n in HOSTILE))
     saved = list(csv.reader(io.StringIO(page.save("leaderboard.csv").decode(), newline="")))
