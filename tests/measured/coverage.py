@@ -392,7 +392,7 @@ Where the truth is fixed, these are the places to know:
 - `clustered_mean_ci` covers 93% and more from 5 clusters on; near an end of the range it is up to six times as wide as Student's.
 - `clustered_ci` is of the clusters' mean. Where large clusters are harder it holds the questions' mean in 26 to 32% of evals. Under
   its default prior, of clusters that are alike and a theta near 0 or 1, it covers down to 23%: take `'icc'`.
-- `macro_ci` covers 92% and more, but not where one or two tasks have a single question and the others have many: 70 to 91%.
+- `macro_ci` covers 92% and more, but not where one or two tasks have a single question and the others have many: 77 to 94%.
   Ask those tasks another question, or leave them out.
 - `pass_at_k_ci` and `pass_hat_k_ci` cover 92.7% and more, whatever the difficulties.
 - `no_worse_prob` passes a candidate that loses the margin in at most 5% of evals, whether the loss is rare or spread. Student's
