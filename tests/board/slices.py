@@ -23,6 +23,7 @@ from scipy import stats
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/views")]
 import views  # noqa: E402
+from board import fails, one, table  # noqa: E402
 from checks import check, finish  # noqa: E402
 
 
@@ -38,25 +39,6 @@ def made(sql):
     db = views.opened()
     db.executescript(sql)
     return db
-
-
-def table(db, sql, *arguments):
-    return [dict(row) for row in db.execute(sql, arguments)]
-
-
-def one(db, sql, *arguments):
-    return db.execute(sql, arguments).fetchone()[0]
-
-
-def fails(db, sql, *words):
-    try:
-        got = str(table(db, sql))
-    except sqlite3.Error as error:
-        got = str(error)
-        check(f"{sql}: {got!r} has {words}", all(w in got for w in words))
-    else:
-        check(f"{sql} fails, with {words}, not {got[:200]}", False)
-    check(f"after {sql}", one(db, "SELECT 1") == 1)
 
 
 def near(a, b, within=1e-12):
