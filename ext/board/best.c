@@ -221,7 +221,7 @@ static ev_status common_part(const board *b, const ev_answered *answered, const 
   double sum = 0, pairs = 0;
   for (size_t i = 0; i < contenders; i++)
     for (size_t j = i + 1; j < contenders; j++, pairs++) {
-      if (board_interrupted(host)) return EV_INTERRUPTED;
+      if (ev_interrupted(host)) return EV_INTERRUPTED;
       sum += correlation(b, who[leading[i]], who[leading[j]]);
     }
   *rho = pairs > 0 ? fmax(0, sum / pairs) : 0;

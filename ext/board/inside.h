@@ -235,10 +235,6 @@ static inline bool board_over_tasks(const board *b, const board_standing *s) {
   return b->settings.by_task && s->tasks > 1;
 }
 
-static inline bool board_interrupted(ev_host host) {
-  return host.interrupted && host.interrupted(host.context);
-}
-
 static inline ev_interval board_no_interval(void) {
   return (ev_interval){NAN, NAN};
 }

@@ -375,7 +375,7 @@ ev_status board_count_pairs(board *b, ev_host host) {
   board_pair *pairs = malloc((pairs_of(models) + 1) * sizeof *pairs);
   ev_status status = pairs ? EV_OK : EV_NO_MEMORY;
   for (size_t i = 0; i < models && status == EV_OK; i++) {
-    if (board_interrupted(host)) status = EV_INTERRUPTED;
+    if (ev_interrupted(host)) status = EV_INTERRUPTED;
     for (size_t j = i + 1; j < models && status == EV_OK; j++)
       status = count_anew(b, b->model_order[i], b->model_order[j], 0, &pairs[at++]);
   }
@@ -414,7 +414,7 @@ ev_status board_test_pairs(board *b, ev_host host) {
   if (!b->lost) b->lost = calloc(b->models.count + 1, sizeof *b->lost);
   if (!sorted || !b->won || !b->lost) status = EV_NO_MEMORY;
   for (size_t i = 0; i < all && status == EV_OK; i++) {
-    if (i % 64 == 0 && board_interrupted(host)) status = EV_INTERRUPTED;
+    if (i % 64 == 0 && ev_interrupted(host)) status = EV_INTERRUPTED;
     if (status == EV_OK) status = board_test_pair(b, &b->pairs[i], host);
     if (b->pairs[i].tested) sorted[count++] = &b->pairs[i];
   }

@@ -171,7 +171,7 @@ ev_status board_miskeyed(board *b, size_t question, ev_host host, board_held *he
     ev_status status = list ? EV_OK : EV_NO_MEMORY;
     for (size_t q = 0; q < count && status == EV_OK; q++) {
       double auc;
-      status = board_interrupted(host) ? EV_INTERRUPTED : item_low(b, q, &auc, &list[q].p);
+      status = ev_interrupted(host) ? EV_INTERRUPTED : item_low(b, q, &auc, &list[q].p);
     }
     if (status == EV_OK) status = board_hold(list, count);
     if (status != EV_OK) {

@@ -63,19 +63,10 @@ typedef struct gate_cursor {
 /*
 ** Arguments
 */
+/* As of any board; '' is results too, for callers that always pass a text. */
 static bool read_gate_source(evalci_call *call, sqlite3_value *value, const char **source) {
-  *source = "results";
-  if (!value || sqlite3_value_type(value) == SQLITE_NULL) return true;
-  const char *text = (const char *)sqlite3_value_text(value);
-  if (!text) return false;
-  if (sqlite3_value_type(value) != SQLITE_TEXT ||
-      strlen(text) != (size_t)sqlite3_value_bytes(value))
-    return evalci_fail(call,
-                       "source must be the name of a table or view, got %s; as in "
-                       "eval_gate('results', NULL, 'old', 'new')",
-                       evalci_show(value).text);
-  if (*text) *source = text;
-  return true;
+  bool empty = value && sqlite3_value_type(value) == SQLITE_TEXT && sqlite3_value_bytes(value) == 0;
+  return evalci_read_source_name(call, empty ? NULL : value, source);
 }
 
 /* A share that may be left out; per cents are what people pass instead. */

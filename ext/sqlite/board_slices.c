@@ -66,7 +66,7 @@ static ev_status list_slices(evalci_board_cursor *c, const size_t *const *named,
     for (size_t j = i + 1; j < models && status == EV_OK; j++) {
       size_t a = board_model_at(c->board, i), b = board_model_at(c->board, j);
       if ((named[0] && *named[0] != a) || (named[1] && *named[1] != b)) continue;
-      if (host.interrupted && host.interrupted(host.context)) return EV_INTERRUPTED;
+      if (ev_interrupted(host)) return EV_INTERRUPTED;
       status = list_tasks_of(c, a, b);
     }
   return status;

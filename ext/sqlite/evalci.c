@@ -111,7 +111,8 @@ static const evalci_layout truly_positive = {
 #define PICTURE(name, picture)                                                                     \
   ROW(evalci_picture_function, {name, &evalci_picture_of_rows, EVALCI_DRAWING}, &picture)
 #define PLAN(name, options, plan) ROW(evalci_plan_function, {name, &evalci_planned, options}, &plan)
-#define SCALAR(name, options, kind) ROW(evalci_function, name, &kind, options)
+/* A function that is nothing but its kind. */
+#define PLAIN(name, options, kind) ROW(evalci_function, name, &kind, options)
 
 enum {
   LEVEL = EVALCI_LEVEL,
@@ -150,12 +151,12 @@ static const evalci_function *const functions[] = {
     ATTEMPTED("pass_at_k_ci_counts", evalci_given_items, ev_pass_at_k),
     ATTEMPTED("pass_hat_k_ci", evalci_attempted_items, ev_pass_hat_k),
     ATTEMPTED("pass_hat_k_ci_counts", evalci_given_items, ev_pass_hat_k),
-    SCALAR("macro_ci", LEVEL_RANGE, evalci_interval_of_tasks),
+    PLAIN("macro_ci", LEVEL_RANGE, evalci_interval_of_tasks),
     ROW(evalci_cluster_method,
         {{"macro_ci_counts", &evalci_interval_of_clusters, LEVEL}, &evalci_given_clusters},
         ev_macro_counts),
-    SCALAR("pass_at_k", 0, evalci_pass_at_k),
-    SCALAR("pass_hat_k", 0, evalci_pass_hat_k),
+    PLAIN("pass_at_k", 0, evalci_pass_at_k),
+    PLAIN("pass_hat_k", 0, evalci_pass_hat_k),
 
     PROBABILITY("prob_better", EVALCI_MARGIN, unpaired, ev_prob_better),
     INTERVAL("diff_ci", LEVEL, unpaired, ev_diff),
@@ -182,8 +183,8 @@ static const evalci_function *const functions[] = {
     INTERVAL("anytime_ci", LEVEL_BETA, one_proportion, ev_anytime),
     INTERVAL("anytime_paired_diff_ci", LEVEL, paired, ev_anytime_paired_diff),
 
-    SCALAR("judged_ci", LEVEL, evalci_judged_rows),
-    SCALAR("judged_ci_counts", LEVEL, evalci_judged_counts),
+    PLAIN("judged_ci", LEVEL, evalci_judged_rows),
+    PLAIN("judged_ci_counts", LEVEL, evalci_judged_counts),
 
     INTERVAL("f1_ci", LEVEL, confusion, ev_f1),
     INTERVAL("precision_ci", LEVEL, predicted_positive, ev_precision),
@@ -230,14 +231,14 @@ static const evalci_function *const functions[] = {
     UNITS_P("clustered_prob_better_counts", MARGIN_RANGE, evalci_given_differences,
             ev_clustered_mean_prob_better),
 
-    SCALAR("ci_lo", 0, evalci_lo),
-    SCALAR("ci_hi", 0, evalci_hi),
-    SCALAR("ci_width", 0, evalci_width),
-    SCALAR("ci_text", EVALCI_DIGITS | EVALCI_UNIT, evalci_text),
-    SCALAR("ci_bar", EVALCI_POINT | EVALCI_WIDTH, evalci_bar),
+    PLAIN("ci_lo", 0, evalci_lo),
+    PLAIN("ci_hi", 0, evalci_hi),
+    PLAIN("ci_width", 0, evalci_width),
+    PLAIN("ci_text", EVALCI_DIGITS | EVALCI_UNIT, evalci_text),
+    PLAIN("ci_bar", EVALCI_POINT | EVALCI_WIDTH, evalci_bar),
     PICTURE("forest_svg", evalci_forest),
     PICTURE("heatmap_svg", evalci_heatmap),
-    SCALAR("evalci_version", 0, version_kind),
+    PLAIN("evalci_version", 0, version_kind),
 };
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
 

@@ -182,8 +182,7 @@ typedef struct hierarchy {
 } hierarchy;
 
 static bool hierarchy_interrupted(hierarchy *h) {
-  if (!h->interrupted && h->many)
-    h->interrupted = h->host.interrupted && h->host.interrupted(h->host.context);
+  if (!h->interrupted && h->many) h->interrupted = ev_interrupted(h->host);
   return h->interrupted;
 }
 

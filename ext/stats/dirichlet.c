@@ -277,10 +277,6 @@ static const double PATH_NEGLIGIBLE = 1e-16, PATH_END = 60;
 /* An integrand that grows so far from its value at the saddle point bends the wrong way. */
 static const double PATH_GROWN = 100;
 
-static bool host_interrupts(ev_host host) {
-  return host.interrupted && host.interrupted(host.context);
-}
-
 static ev_status sum_path(const path *p, double first, double step, ev_host host, path_total *sum) {
   *sum = (path_total){.density_ends = false};
   for (double u = first;; u += EV_LANES * step) {
@@ -292,7 +288,7 @@ static ev_status sum_path(const path *p, double first, double step, ev_host host
     bool ended = b.last_tail <= PATH_NEGLIGIBLE * sum->most_tail && sum->density_ends;
     if (ended || u > PATH_END) return EV_OK;
     if (!(b.last_tail * fabs(p->cross) < PATH_GROWN)) return EV_NOT_CONVERGED;
-    if (p->atoms.count > 1000 && host_interrupts(host)) return EV_INTERRUPTED;
+    if (p->atoms.count > 1000 && ev_interrupted(host)) return EV_INTERRUPTED;
   }
 }
 
@@ -389,7 +385,7 @@ ev_status ev_dirichlet_at(ev_dirichlet *d, ev_point m, ev_dirichlet_value *value
   assert(m.x >= 0 && m.y >= 0);
   tilted t = tilt_at(d, m);
   if (t.most <= 0 || t.least >= 0) return one_sided(t.most <= 0, value);
-  if (host_interrupts(d->host)) return EV_INTERRUPTED;
+  if (ev_interrupted(d->host)) return EV_INTERRUPTED;
   ev_status status = find_saddle(&t);
   if (status == EV_NOT_CONVERGED && tail_vanishes(&t)) return one_sided(t.s > 0, value);
   if (status != EV_OK) return status;

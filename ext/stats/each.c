@@ -368,7 +368,7 @@ static ev_status work_out_each(mixture *m, const ranked *order, size_t count,
       each[order[i].index] = each[order[i - 1].index];
       continue;
     }
-    if (host.interrupted && host.interrupted(host.context)) return EV_INTERRUPTED;
+    if (ev_interrupted(host)) return EV_INTERRUPTED;
     mixture_scale scale = scale_of_mixture(m, order[i].k, order[i].n);
     set_betas(m, order[i].k, order[i].n, scale);
     status = bounds_of_mixture(m, options, scale, &each[order[i].index]);

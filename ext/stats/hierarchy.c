@@ -132,7 +132,7 @@ static ev_status find_mode_of_r(joint *p, summit *top) {
   for (; r < most && rounding_at(p, r) < 0.01; r += 2) {
     double ln = ln_of_line(r, p);
     if (isnan(ln)) return EV_NOT_CONVERGED;
-    if (p->host.interrupted && p->host.interrupted(p->host.context)) return EV_INTERRUPTED;
+    if (ev_interrupted(p->host)) return EV_INTERRUPTED;
     if (ln <= best) continue;
     best = ln;
     at = r;
@@ -229,7 +229,7 @@ static ev_status add_line_at(ev_hierarchy *h, double d, double ln_weight) {
                             .first = first,
                             .count = h->count - first};
   if (!push_line(h, line)) return EV_NO_MEMORY;
-  bool stop = p->host.interrupted && p->host.interrupted(p->host.context);
+  bool stop = ev_interrupted(p->host);
   return stop ? EV_INTERRUPTED : EV_OK;
 }
 

@@ -241,7 +241,7 @@ static double ln_density_at(double z, void *context) {
   judge *j = context;
   double points[MOST_PARTS], total = 0, error = 0, sum = 0;
   estimate parts[MOST_PARTS];
-  if (j->host.interrupted && j->host.interrupted(j->host.context)) j->interrupted = true;
+  if (ev_interrupted(j->host)) j->interrupted = true;
   if (j->interrupted) return NAN;
   j->x = ev_at_logit(z);
   j->z = z;

@@ -224,7 +224,7 @@ static ev_status diff_quantile(const mean_pair *pair, double mass, bool upper, e
     if (i % 3 == 2) width = high - low;
     double gap = deviate_gap(pair, at, z, upper);
     if (isnan(gap)) return EV_NOT_CONVERGED;
-    if (host.interrupted && host.interrupted(host.context)) return EV_INTERRUPTED;
+    if (ev_interrupted(host)) return EV_INTERRUPTED;
     if (i > 0 && at != last) slope = (gap - last_gap) / (at - last);
     if (gap > 0)
       high = at;

@@ -44,6 +44,10 @@ typedef struct ev_host {
   void *context;
 } ev_host;
 
+static inline bool ev_interrupted(ev_host host) {
+  return host.interrupted && host.interrupted(host.context);
+}
+
 /* A model from counts, which are whole numbers up to 2^53 held in doubles, in
 ** the order its SQL name takes them, with data in every part.  The answer is
 ** set only with EV_OK. */

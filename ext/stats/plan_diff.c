@@ -390,7 +390,7 @@ static ev_status look_down(contest *c, double power, ev_host host, double *n) {
   double stride = stride_of(c), most = most_looks(c), below = *n - stride;
   for (int i = 0; i < most && below >= 1 && enough(c, below, power, guesses); i++) {
     below -= stride;
-    if (host.interrupted && host.interrupted(host.context)) return EV_INTERRUPTED;
+    if (ev_interrupted(host)) return EV_INTERRUPTED;
   }
   *n = below + stride;
   below = fmax(0, below);

@@ -255,7 +255,7 @@ static ev_status last_enough(const pairs *p, double least, double most, double p
   double stride = ev_look_stride(most, p->discordant.x), below = most - stride;
   while (status == EV_OK && below >= least && power_from(p, &t, below) >= power) {
     below -= stride;
-    if (host.interrupted && host.interrupted(host.context)) status = EV_INTERRUPTED;
+    if (ev_interrupted(host)) status = EV_INTERRUPTED;
   }
   *n = below + stride;
   below = fmax(below, least - 1);

@@ -396,7 +396,7 @@ static ev_status walk(rank_walk *w, ev_host host) {
     end = fmax(end, w->classes[i].to);
   }
   while (t < end) {
-    if (host.interrupted && host.interrupted(host.context)) return EV_INTERRUPTED;
+    if (ev_interrupted(host)) return EV_INTERRUPTED;
     double length = posterior_limit(w, t, end), lengths;
     evaluate_panel(w, t, length);
     while ((lengths = count_lengths(w, length)) > COUNT_PANEL) {

@@ -51,7 +51,7 @@ bool ev_flips_interrupted(ev_flips *f, double work) {
   f->work += work;
   if (f->work < 1e5) return false;
   f->work = 0;
-  return f->host.interrupted && f->host.interrupted(f->host.context);
+  return ev_interrupted(f->host);
 }
 
 /*
