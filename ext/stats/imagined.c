@@ -89,6 +89,15 @@ ev_imagined ev_imagine_mean(const ev_atoms *atoms, bool sized) {
   return (ev_imagined){{{0, span.size, 1}, span.most}, {span.least, {span.size, 0, 1}}};
 }
 
+/* `reach` times the span of the values beyond the least and the greatest, and farther on the
+** side of the longer tail; as shares of the range, which they may leave. */
+static ev_interval just_beyond(const unit_span *span, double reach) {
+  double least = span->least.above / span->size, most = span->most.above / span->size;
+  double skew = 2 * span->mean - least - most;
+  return (ev_interval){least - reach * (most - least) - fmax(0, skew),
+                       most + reach * (most - least) + fmax(0, -skew)};
+}
+
 /* Differences that are so close are alike: rounding of a - b must not make a width. */
 static const double ALIKE = 1e-12;
 
@@ -104,10 +113,16 @@ ev_imagined ev_imagine_diff(const ev_atoms *atoms, bool sized) {
     ev_atom low = positive ? mirror : far, high = positive ? far : mirror;
     return (ev_imagined){{low, high}, {low, high}};
   }
-  double reach = 3 / (fmax(span.effective, 2) - 1.5) * (most - least);
-  double skew = 2 * span.mean - least - most;
-  return (ev_imagined){{atom_at(least - reach - fmax(0, skew), span.size, 0.5), span.most},
-                       {span.least, atom_at(most + reach + fmax(0, -skew), span.size, 0.5)}};
+  ev_interval beyond = just_beyond(&span, 3 / (fmax(span.effective, 2) - 1.5));
+  return (ev_imagined){{atom_at(beyond.lo, span.size, 0.5), span.most},
+                       {span.least, atom_at(beyond.hi, span.size, 0.5)}};
+}
+
+ev_interval ev_beyond_units(const ev_atoms *atoms) {
+  unit_span span = span_of(atoms, true, 1);
+  if (span.most.above - span.least.above <= ALIKE * span.size) return (ev_interval){0, 1};
+  ev_interval beyond = just_beyond(&span, 2 / (fmax(span.effective, 2) - 1.75));
+  return (ev_interval){fmax(0, beyond.lo), fmin(1, beyond.hi)};
 }
 
 static bool same_atom(const ev_atom *a, const ev_atom *b) {

@@ -21,6 +21,10 @@ typedef struct ev_imagined {
 ev_imagined ev_imagine_mean(const ev_atoms *atoms, bool sized);
 ev_imagined ev_imagine_diff(const ev_atoms *atoms, bool sized);
 
+/* Places just beyond the linearised values of units, as shares of the range; its ends where
+** the values are all alike. */
+ev_interval ev_beyond_units(const ev_atoms *atoms);
+
 /* Whether both bounds have the same imagined units, and so one posterior. */
 bool ev_imagined_once(const ev_imagined *imagined);
 

@@ -7,8 +7,8 @@
 
 #include "mean.h"
 
-/* Tasks are clusters of graded answers, scores in [lo, hi] of the options.  Sums are in the
-** order given, on which the last digits may depend. */
+/* Tasks are clusters of graded answers, scores in [lo, hi] of the options; their order changes
+** no digit. */
 ev_score_cluster_model ev_other_tasks;
 
 #endif
