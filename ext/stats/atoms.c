@@ -30,14 +30,10 @@ ev_interval ev_range_interval(const ev_score_range *range, ev_point low, ev_poin
                        fmin(nextafter(ci.hi, HUGE_VAL), ldexp(range->hi, range->exponent))};
 }
 
-static int compare_numbers(double a, double b) {
-  return (a > b) - (a < b);
-}
-
 static int compare_atoms(const void *left, const void *right) {
   const ev_atom *a = left, *b = right;
-  int order = compare_numbers(a->above, b->above);
-  return order ? order : compare_numbers(b->below, a->below);
+  int order = ev_compare_numbers(a->above, b->above);
+  return order ? order : ev_compare_numbers(b->below, a->below);
 }
 
 static bool in_order(const ev_atoms *atoms) {
@@ -137,7 +133,7 @@ int ev_atoms_compare(const ev_atoms *a, const ev_atoms *b) {
   int order = (a->count > b->count) - (a->count < b->count);
   for (size_t i = 0; i < a->count && order == 0; i++) {
     order = compare_atoms(&a->list[i], &b->list[i]);
-    if (order == 0) order = compare_numbers(a->list[i].weight, b->list[i].weight);
+    if (order == 0) order = ev_compare_numbers(a->list[i].weight, b->list[i].weight);
   }
   return order;
 }

@@ -43,6 +43,9 @@ void ev_atoms_free(ev_atoms *atoms);
 ev_status ev_atoms_mirror(const ev_atoms *atoms, ev_atoms *mirror);
 
 /* Less than 0, 0 or more, as strcmp() gives. */
+static inline int ev_compare_numbers(double a, double b) {
+  return (a > b) - (a < b);
+}
 int ev_atoms_compare(const ev_atoms *a, const ev_atoms *b);
 
 /* A copy with further atoms in their places; an equal one gains the weight. */

@@ -27,30 +27,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "atoms.h"
+
 typedef struct stratum {
   const ev_task_score *scores; /* in rising order */
   size_t count;
   double n, mean;
 } stratum;
 
-static int compare_values(double a, double b) {
-  return (a > b) - (a < b);
-}
-
 static int compare_scores(const void *left, const void *right) {
   const ev_task_score *a = left, *b = right;
   if (a->task != b->task) return a->task < b->task ? -1 : 1;
-  return compare_values(a->score, b->score);
+  return ev_compare_numbers(a->score, b->score);
 }
 
 /* By what is in them, so that strata which compare equal are alike. */
 static int compare_strata(const void *left, const void *right) {
   const stratum *a = left, *b = right;
-  int order = compare_values(a->n, b->n);
+  int order = ev_compare_numbers(a->n, b->n);
   if (order == 0) order = (a->count > b->count) - (a->count < b->count);
   for (size_t i = 0; i < a->count && order == 0; i++) {
-    order = compare_values(a->scores[i].score, b->scores[i].score);
-    if (order == 0) order = compare_values(a->scores[i].times, b->scores[i].times);
+    order = ev_compare_numbers(a->scores[i].score, b->scores[i].score);
+    if (order == 0) order = ev_compare_numbers(a->scores[i].times, b->scores[i].times);
   }
   return order;
 }

@@ -112,7 +112,7 @@ static void add_edge(line_edges *edges, double v) {
 
 static int compare_edges(const void *left, const void *right) {
   const double *a = left, *b = right;
-  return (*a > *b) - (*a < *b);
+  return ev_compare_numbers(*a, *b);
 }
 
 static void add_table_edges(const ev_mean_table *table, line_gaps gaps, line_edges *edges) {
