@@ -34,8 +34,8 @@ typedef struct import_choices {
   const char *keep;                    /* columns to keep beside these, comma between them */
   const char *model_name, *task_name;  /* of all answers, whatever the files say */
   const char *scorer, *metric, *filter, *split; /* which, where a tool wrote several */
-  const char *items;                   /* SWE-bench: a list of all questions */
-  bool has_range;                      /* of scores that are not from 0 to 1 */
+  const char *items;                            /* SWE-bench: a list of all questions */
+  bool has_range;                               /* of scores that are not from 0 to 1 */
   double lo, hi;
   /* Now and then, with what was read so far; nonzero stops the import.  May be NULL. */
   int (*progress)(void *host, sqlite3_int64 rows, sqlite3_int64 files);
@@ -45,7 +45,7 @@ typedef struct import_choices {
 /* What an import did.  A line for each file and model is in the table temp.import_told:
 ** path, format, model, task, metric, n, correct, mean, errored, note. */
 typedef struct import_done {
-  const char *table; /* "results"; "counts" or "votes" where the files have no answers */
+  const char *table;  /* "results"; "counts" or "votes" where the files have no answers */
   const char *format; /* the name of the format, or "several" */
   sqlite3_int64 rows, models, tasks, questions; /* in the table now */
 } import_done;
@@ -57,7 +57,7 @@ char *import_results(sqlite3 *db, const char *const *paths, int n, const import_
 
 /* The formats, in the order in which they are tried; NULL ends them. */
 typedef struct import_format import_format;
-const import_format *import_formats(int i, const char **name, const char **reads, const char **told_by,
-                                    const char **becomes);
+const import_format *import_formats(int i, const char **name, const char **reads,
+                                    const char **told_by, const char **becomes);
 
 #endif
