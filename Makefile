@@ -38,10 +38,11 @@ STATS    := $(wildcard ext/stats/*.c)
 BOARD    := $(wildcard ext/board/*.c)
 BINDING  := $(wildcard ext/sqlite/*.c)
 SOURCES  := $(STATS) $(BOARD) $(BINDING)
+IMPORT   := $(wildcard ext/import/*.c)
 HEADERS  := $(wildcard ext/*.h ext/*/*.h tests/*.h tests/faults/fuzz/*.h)
 FUZZERS  := $(wildcard tests/faults/fuzz/*.c)
 TESTS    := $(wildcard tests/*/*.c)
-OURS     := $(HEADERS) $(SOURCES) $(TESTS) $(FUZZERS)
+OURS     := $(HEADERS) $(SOURCES) $(IMPORT) $(TESTS) $(FUZZERS)
 SUITES   := $(wildcard tests/sql/*.test)
 
 # Nothing fused, so that every processor gives the same digits: ext/stats/lanes.h.
@@ -71,9 +72,9 @@ SHARED_GSL  := note: no static libgsl.a here; $(SO) needs the shared GSL at run 
 
 # What each of the self-installing targets needs, as Debian names it; what to build
 # with, only where it is not there from elsewhere.
-INCLUDES         = printf '\043include <%s>\n' gsl/gsl_errno.h sqlite3.h math.h
+INCLUDES         = printf '\043include <%s>\n' gsl/gsl_errno.h sqlite3.h math.h zlib.h zstd.h
 INCLUDED         = $(shell $(INCLUDES) | $(CC) -E - >/dev/null 2>&1 && echo all)
-LIBRARY_NEEDS    = $(if $(INCLUDED),,libc6-dev libgsl-dev libsqlite3-dev)
+LIBRARY_NEEDS    = $(if $(INCLUDED),,libc6-dev libgsl-dev libsqlite3-dev zlib1g-dev libzstd-dev)
 BUILD_NEEDS      = $(if $(shell command -v $(CC)),,gcc) $(LIBRARY_NEEDS)
 DEMO_NEEDS       = $(BUILD_NEEDS) $(if $(shell command -v sqlite3),,sqlite3)
 TEST_NEEDS       = $(DEMO_NEEDS) libmd-dev binutils python3 python3-yaml python3-scipy locales valgrind
@@ -152,6 +153,9 @@ endef
 stats    = $(eval $(call program,$(1),$(2) $(STATS:%.c=build/$(3)/%.o),$(3),,$$(GSL)))
 CORE     = $(STATS:%.c=build/$(1)/%.o) $(BOARD:%.c=build/$(1)/%.o) $(BINDING:%.c=build/$(1)/core/%.o)
 core     = $(eval $(call program,$(1),$(2) $(call CORE,$(3)),$(3),-DSQLITE_CORE $(4),$$(GSL) -lsqlite3 $(5)))
+# With ext/import, which needs names of ext/sqlite alone.
+READING  = $(IMPORT:%.c=build/$(1)/%.o) build/$(1)/ext/sqlite/roles.o
+reading  = $(eval $(call program,$(1),$(2) $(call READING,$(3)),$(3),,-lsqlite3 -lz -lzstd))
 loadable = $(eval $(call program,$(1),$(2) $(SOURCES:%.c=build/$(3)/%.o),$(3),,$$(GSL) -lsqlite3))
 plain    = $(eval $(call program,$(1),$(2),$(3),,-lsqlite3 $(4)))
 
@@ -168,6 +172,8 @@ $(call core,build/internals,tests/sql/internals.c,asserted)
 $(call core,build/sanitized/internals,tests/sql/internals.c,sanitized)
 $(call core,build/oom,tests/faults/oom.c,asserted,,$$(FAULTY))
 $(call core,build/sanitized/oom,tests/faults/oom.c,sanitized,,$$(FAULTY))
+$(call reading,build/importer,tests/import/importer.c,asserted)
+$(call reading,build/sanitized/importer,tests/import/importer.c,sanitized)
 $(call loadable,build/hosts,tests/faults/hosts.c,asserted)
 $(call loadable,build/sanitized/hosts,tests/faults/hosts.c,sanitized)
 $(call core,build/threads,tests/faults/threads.c,threaded,,-lpthread)
@@ -228,7 +234,7 @@ gate:
 test:
 	$(call need,$(TEST_NEEDS))
 	@$(MAKE) -s -j$(shell nproc) --no-print-directory $(SO) build/threads $(FUZZED:%=build/fuzz/replay-%) \
-	  $(foreach t,$(NUMERIC) $(ASKED) oom hosts internals sqllogictest,build/$(t) build/sanitized/$(t))
+	  $(foreach t,$(NUMERIC) $(ASKED) oom hosts internals sqllogictest importer,build/$(t) build/sanitized/$(t))
 	@PYTHON=$(PYTHON) SO=$(SO) tests/run $(SUITES)
 
 test-report:
@@ -421,9 +427,9 @@ lint:
 	clang-format --dry-run -Werror $(OURS)
 	cppcheck --quiet --std=c11 --enable=warning,style,performance,portability --inline-suppr \
 	  --suppress=missingIncludeSystem --error-exitcode=1 ext tests
-	$(CC) $(WARN) -Werror -fsyntax-only $(SOURCES) $(TESTS) $(FUZZERS)
+	$(CC) $(WARN) -Werror -fsyntax-only $(SOURCES) $(IMPORT) $(TESTS) $(FUZZERS)
 	$(CC) $(WARN) -Werror -fsyntax-only -DREPLAY $(FUZZERS)
-	clang -std=c11 -D_DEFAULT_SOURCE -Wall -Wextra -Wpedantic -Werror -fsyntax-only $(SOURCES) $(TESTS) $(FUZZERS)
+	clang -std=c11 -D_DEFAULT_SOURCE -Wall -Wextra -Wpedantic -Werror -fsyntax-only $(SOURCES) $(IMPORT) $(TESTS) $(FUZZERS)
 
 format:
 	$(call need,clang-format)

@@ -26,6 +26,9 @@ CREATE TABLE IF NOT EXISTS results(
   error    TEXT,                       -- why the answer is not known
   score_lo REAL,                       -- the range of a graded task's scores, where it is not 0 to 1;
   score_hi REAL,                       --   the same on all of its rows
+  cost     REAL,                       -- of the answer: in US dollars,
+  latency  REAL,                       --   in seconds,
+  tokens   INTEGER,                    --   in tokens, where they are known
   PRIMARY KEY (task, item, model, attempt), -- in this order, so that a question's answers are together
   CHECK (model <> ''),
   CHECK (typeof(attempt) = 'integer'),

@@ -92,6 +92,7 @@ typedef struct import_file {
   char *note;    /* shown to people */
   char *unit;    /* what a record is called: "record" unless set */
   bool one_run;  /* with its model and task; of two such files only the later is taken */
+  bool strict;   /* the same answer twice in it, of one attempt, is refused: a person's table */
   bool skipped;  /* note says why */
   sqlite3_int64 id;             /* counts the files */
   struct import_source *source; /* where its bytes are: bytes.c */
@@ -126,6 +127,9 @@ bool import_refuse(import_run *run, const import_file *file, const char *place, 
 
 /* Leaves the file out and says why; false if it cannot. */
 bool import_skip(import_run *run, import_file *file, const char *format, ...);
+
+/* Adds to the file's note. */
+bool import_note(import_run *run, import_file *file, const char *format, ...);
 
 /* Sets a text of a file, such as &file->model; NULL and "" are nothing. */
 bool import_set(import_run *run, char **out, const char *format, ...);
@@ -177,7 +181,7 @@ import_records *import_open_entry(import_run *run, const import_file *file, cons
 int import_next(import_records *records, const char **text, size_t *length, const char **key);
 sqlite3_int64 import_number(const import_records *records); /* of the latest; from 1 */
 /* After the last: the document without the records. */
-const char *import_rest(const import_records *records);
+bool import_rest(import_records *records, const char **out);
 void import_close(import_records *records);
 
 /* Reads the file for what import_rest() says, which is :head from then on. */

@@ -16,10 +16,6 @@
 #include "object.h"
 #include "svg.h"
 
-const char *const evalci_role_names[EVALCI_ROLES] = {"model",    "task",  "item",  "attempt",
-                                                     "correct",  "score", "error", "score_lo",
-                                                     "score_hi", "n",     "k"};
-
 enum {
   LEVEL_KEY = EVALCI_ROLES,
   BY_KEY,

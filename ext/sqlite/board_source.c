@@ -16,21 +16,6 @@
 
 #include "boards.h"
 
-enum { MOST_ALIASES = 6 };
-static const char *const aliases[EVALCI_ROLES][MOST_ALIASES] = {
-    [EVALCI_MODEL] = {"model_name", "llm", "provider"},
-    [EVALCI_TASK] = {"task_name", "benchmark", "dataset"},
-    [EVALCI_ITEM] = {"question_id", "qid", "sample_id", "item_id", "id"},
-    [EVALCI_ATTEMPT] = {"epoch", "trial", "attempt_id"},
-    [EVALCI_CORRECT] = {"is_correct", "passed", "success"},
-    [EVALCI_SCORE] = {"rating", "reward"},
-    [EVALCI_ERROR] = {"error_message"},
-    [EVALCI_SCORE_LO] = {"min_score"},
-    [EVALCI_SCORE_HI] = {"max_score"},
-    [EVALCI_N] = {"total", "questions"},
-    [EVALCI_K] = {"correct", "right", "passed"},
-};
-
 /* What is looked for, and where. */
 typedef struct search {
   evalci_call *call;
@@ -163,8 +148,8 @@ static int find_column(search *s, evalci_role role) {
   bool there = false;
   int rc = is_taken(s, own) ? SQLITE_OK : has_column(s, own, &there);
   if (there) s->found[role] = own;
-  for (int i = 0; rc == SQLITE_OK && s->found[role] != own && i < MOST_ALIASES; i++) {
-    const char *alias = aliases[role][i];
+  for (int i = 0; rc == SQLITE_OK && s->found[role] != own && i < EVALCI_MOST_ALIASES; i++) {
+    const char *alias = evalci_role_aliases[role][i];
     if (!alias) break;
     rc = is_taken(s, alias) ? SQLITE_OK : has_column(s, alias, &there);
     if (rc != SQLITE_OK || !there || is_taken(s, alias)) continue;

@@ -9,25 +9,8 @@
 #define EVALCI_BOARDS_H
 
 #include "../board/board.h"
+#include "roles.h"
 #include "surface.h"
-
-/* What a column of the source is; in the order of evalci_role_names. */
-typedef enum evalci_role {
-  EVALCI_MODEL,
-  EVALCI_TASK,
-  EVALCI_ITEM,
-  EVALCI_ATTEMPT,
-  EVALCI_CORRECT,
-  EVALCI_SCORE,
-  EVALCI_ERROR,
-  EVALCI_SCORE_LO,
-  EVALCI_SCORE_HI,
-  EVALCI_N, /* of counts, which have no item */
-  EVALCI_K,
-  EVALCI_ROLES
-} evalci_role;
-
-extern const char *const evalci_role_names[EVALCI_ROLES];
 
 /* board_options.c */
 typedef struct evalci_board_options {

@@ -1,0 +1,482 @@
+/*
+** import_results(): the files, one after the other, and all of them or nothing.
+**
+** 1. Paths are files, standard input or folders; a folder is searched to the bottom, in the
+**    order of names, for files with an ending that formats have.  The same file or folder is
+**    not read twice, whichever links lead to it.
+** 2. Each file is looked at (formats.c) and read by its format, which stages answers.
+** 3. settle.c moves them to the table.  Everything happens within a savepoint.
+*/
+#include <dirent.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "inside.h"
+
+enum { DEEPEST_FOLDER = 64 };
+
+/*
+** Messages
+*/
+
+bool import_no_memory(import_run *run) {
+  run->no_memory = true;
+  return false;
+}
+
+static bool set_text(import_run *run, char **out, char *text) {
+  if (!text) return import_no_memory(run);
+  sqlite3_free(*out);
+  *out = text;
+  return true;
+}
+
+bool import_fail(import_run *run, const import_file *file, const char *format, ...) {
+  va_list arguments;
+  if (run->error || run->no_memory) return false;
+  va_start(arguments, format);
+  char *what = sqlite3_vmprintf(format, arguments);
+  va_end(arguments);
+  run->error = what && file ? sqlite3_mprintf("%s: %s", file->path, what) : what;
+  if (what != run->error) sqlite3_free(what);
+  if (!run->error) import_no_memory(run);
+  return false;
+}
+
+bool import_refuse(import_run *run, const import_file *file, const char *place, const char *format,
+                   ...) {
+  va_list arguments;
+  if (run->refusals++ >= IMPORT_MOST_REFUSED) return true;
+  va_start(arguments, format);
+  char *what = sqlite3_vmprintf(format, arguments);
+  va_end(arguments);
+  char *all = what ? sqlite3_mprintf("%s%s%s: %s%s%s", run->refused ? run->refused : "",
+                                     run->refused ? "\n" : "", file->path, place ? place : "",
+                                     place ? ": " : "", what)
+                   : NULL;
+  sqlite3_free(what);
+  return set_text(run, &run->refused, all);
+}
+
+bool import_note(import_run *run, import_file *file, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  char *what = sqlite3_vmprintf(format, arguments);
+  va_end(arguments);
+  char *all = what && file->note ? sqlite3_mprintf("%s; %s", file->note, what) : what;
+  if (all != what) sqlite3_free(what);
+  return set_text(run, &file->note, all);
+}
+
+bool import_skip(import_run *run, import_file *file, const char *format, ...) {
+  va_list arguments;
+  file->skipped = true;
+  va_start(arguments, format);
+  bool ok = set_text(run, &file->note, sqlite3_vmprintf(format, arguments));
+  va_end(arguments);
+  return ok;
+}
+
+bool import_set(import_run *run, char **out, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  bool ok = set_text(run, out, sqlite3_vmprintf(format, arguments));
+  va_end(arguments);
+  if (ok && **out == 0) {
+    sqlite3_free(*out);
+    *out = NULL;
+  }
+  return ok;
+}
+
+bool import_progress(import_run *run) {
+  const import_choices *c = run->choices;
+  if (!c->progress || c->progress(c->host, run->rows, run->file_count) == 0) return true;
+  return import_fail(run, NULL, "interrupted; nothing was imported");
+}
+
+const import_choices *import_chosen(const import_run *run) {
+  return run->choices;
+}
+
+bool import_set_head(import_run *run, const char *text) {
+  return set_text(run, &run->head, sqlite3_mprintf("%s", text));
+}
+
+const char *import_get_head(const import_run *run) {
+  return run->head;
+}
+
+/*
+** Texts that grow
+*/
+
+bool import_append(import_run *run, import_buffer *b, const void *bytes, size_t length) {
+  if (length > b->room - b->length) {
+    size_t room = 2 * b->room > b->length + length ? 2 * b->room : b->length + length + 64;
+    char *text = sqlite3_realloc64(b->text, room);
+    if (!text) return import_no_memory(run);
+    b->text = text;
+    b->room = room;
+  }
+  if (length > 0) memcpy(b->text + b->length, bytes, length);
+  b->length += length;
+  return true;
+}
+
+void import_buffer_free(import_buffer *b) {
+  sqlite3_free(b->text);
+  *b = (import_buffer){0};
+}
+
+/*
+** The person's database
+*/
+
+bool import_db_failed(import_run *run) {
+  if (sqlite3_errcode(run->db) == SQLITE_NOMEM) return import_no_memory(run);
+  return import_fail(run, NULL, "the database cannot be written: %s", sqlite3_errmsg(run->db));
+}
+
+bool import_exec(import_run *run, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  char *sql = sqlite3_vmprintf(format, arguments);
+  va_end(arguments);
+  int rc = sql ? sqlite3_exec(run->db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
+  sqlite3_free(sql);
+  if (!sql) return import_no_memory(run);
+  return rc == SQLITE_OK || import_db_failed(run);
+}
+
+bool import_prepare(import_run *run, sqlite3_stmt **out, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  char *sql = sqlite3_vmprintf(format, arguments);
+  va_end(arguments);
+  int rc = sql ? sqlite3_prepare_v2(run->db, sql, -1, out, NULL) : SQLITE_NOMEM;
+  sqlite3_free(sql);
+  if (!sql) return import_no_memory(run);
+  return rc == SQLITE_OK || import_db_failed(run);
+}
+
+bool import_has_column(import_run *run, const char *table, const char *column) {
+  sqlite3_stmt *one = NULL;
+  if (!import_prepare(run, &one,
+                      "SELECT 1 FROM pragma_table_xinfo(%Q, 'main') WHERE name = %Q COLLATE NOCASE",
+                      table, column))
+    return false;
+  bool there = sqlite3_step(one) == SQLITE_ROW;
+  sqlite3_finalize(one);
+  return there;
+}
+
+/*
+** Files and folders
+*/
+
+typedef struct walk {
+  import_run *run;
+  import_map *seen; /* devices and numbers of files */
+} walk;
+
+static bool is_slash(char c) {
+#ifdef _WIN32
+  return c == '/' || c == '\\';
+#else
+  return c == '/';
+#endif
+}
+
+/* Sets path, name, stem and folder. */
+static bool name_file(import_run *run, import_file *file, const char *path) {
+  size_t slash = strlen(path), n = slash;
+  while (slash > 0 && !is_slash(path[slash - 1])) slash--;
+  const char *dot = strrchr(path + slash, '.');
+  size_t stem = dot && dot > path + slash ? (size_t)(dot - path) : n;
+  file->path = sqlite3_mprintf("%s", path);
+  file->name = sqlite3_mprintf("%s", path + slash);
+  file->stem = sqlite3_mprintf("%.*s", (int)(stem - slash), path + slash);
+  file->folder = sqlite3_mprintf("%.*s", (int)slash, path);
+  return (file->path && file->name && file->stem && file->folder) || import_no_memory(run);
+}
+
+static void free_file(import_file *f) {
+  const char *texts[] = {f->path, f->name,   f->stem,    f->folder, f->outline, f->model,
+                         f->task, f->metric, f->created, f->note,   f->unit};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) sqlite3_free((void *)texts[i]);
+  if (f->source) {
+    if (f->source->spool) fclose(f->source->spool);
+    import_zip_free(f->source->zip);
+    sqlite3_free(f->source->path);
+  }
+  sqlite3_free(f->source);
+  sqlite3_free(f);
+}
+
+static import_file *new_file(import_run *run, const char *path, bool given) {
+  import_file *f = sqlite3_malloc64(sizeof *f);
+  if (!f) {
+    import_no_memory(run);
+    return NULL;
+  }
+  *f = (import_file){.given = given, .id = ++run->file_count};
+  f->source = sqlite3_malloc64(sizeof *f->source);
+  if (f->source) *f->source = (import_source){0};
+  *run->last = f;
+  run->last = &f->next;
+  if (!f->source) import_no_memory(run);
+  return f->source && name_file(run, f, path) ? f : NULL;
+}
+
+/* A file that cannot be read stops the import if the person named it. */
+static bool leave_out(import_run *run, import_file *file) {
+  if (file->given || run->no_memory || !run->error) return false;
+  char *error = run->error;
+  run->error = NULL;
+  size_t path = strlen(file->path);
+  bool prefixed = strncmp(error, file->path, path) == 0 && error[path] == ':';
+  bool ok = import_skip(run, file, "not imported: %s", error + (prefixed ? path + 2 : 0));
+  sqlite3_free(error);
+  return ok;
+}
+
+/* Looks at a file and has it read. */
+static bool read_file(import_run *run, import_file *file) {
+  if (!import_look(run, file)) return leave_out(run, file);
+  file->format = import_detect(run, file);
+  if (run->error || run->no_memory) return false;
+  if (!file->format && file->given)
+    return import_fail(
+        run, file, "no format is known that this could be; see evalci formats, and --from FORMAT");
+  sqlite3_free(run->head);
+  run->head = NULL;
+  if (file->format) return file->format->read(run, file);
+  return true;
+}
+
+static bool add_file(walk *w, const char *path, sqlite3_int64 size, bool given) {
+  import_file *file = new_file(w->run, path, given);
+  if (!file) return false;
+  file->source->path = sqlite3_mprintf("%s", path);
+  file->source->size = size;
+  return file->source->path ? read_file(w->run, file) && import_progress(w->run)
+                            : import_no_memory(w->run);
+}
+
+static bool add_input(walk *w) {
+  import_file *file = new_file(w->run, "-", true);
+  return file && import_spool(w->run, stdin, file->source) && read_file(w->run, file);
+}
+
+/* Whether the file was seen before; false too where files have no number, as on Windows. */
+static bool is_seen(walk *w, const struct stat *about) {
+  uint64_t id[2] = {(uint64_t)about->st_dev, (uint64_t)about->st_ino};
+  if (id[1] == 0) return false;
+  char *seen = import_map_at(w->seen, id, sizeof id, true);
+  if (!seen) return import_no_memory(w->run);
+  return *seen ? true : (*seen = 1, false);
+}
+
+static int compare_names(const void *a, const void *b) {
+  return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The names in a folder, sorted; NULL ends them. */
+static char **list_folder(import_run *run, const char *path) {
+  DIR *folder = opendir(path);
+  char **names = NULL;
+  size_t count = 0, room = 0;
+  bool ok = folder || import_fail(run, NULL, "%s: the folder cannot be read", path);
+  for (struct dirent *entry; ok;) {
+    if (count == room) {
+      char **more = sqlite3_realloc64(names, (room = 2 * room + 64) * sizeof *names);
+      if (!more) ok = import_no_memory(run);
+      if (!more) break;
+      names = more;
+    }
+    names[count] = NULL;
+    entry = readdir(folder);
+    if (!entry) break;
+    if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+    names[count] =
+        sqlite3_mprintf("%s%s%s", path, is_slash(path[strlen(path) - 1]) ? "" : "/", entry->d_name);
+    ok = names[count++] || import_no_memory(run);
+  }
+  if (folder) closedir(folder);
+  if (ok) qsort(names, count, sizeof *names, compare_names);
+  if (ok) return names;
+  for (size_t i = 0; names && i < count; i++) sqlite3_free(names[i]);
+  sqlite3_free(names);
+  return NULL;
+}
+
+static bool may_be_results(const char *name) {
+  static const char *const endings[] = {".csv",  ".tsv", ".json",   ".jsonl",  ".ndjson",
+                                        ".eval", ".db",  ".sqlite", ".sqlite3"};
+  for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+    size_t n = strlen(name), m = strlen(endings[i]);
+    if (n > m && sqlite3_stricmp(name + n - m, endings[i]) == 0) return true;
+  }
+  return false;
+}
+
+static bool add_path(walk *w, const char *path, int depth) {
+  struct stat about;
+  bool given = depth == 0;
+  if (stat(path, &about) != 0)
+    return given ? import_fail(w->run, NULL, "%s: there is no such file or folder", path) : true;
+  if (S_ISREG(about.st_mode)) {
+    if (!given && !may_be_results(path)) return true;
+    return is_seen(w, &about) || w->run->no_memory
+               ? !w->run->no_memory
+               : add_file(w, path, (sqlite3_int64)about.st_size, given);
+  }
+  if (!S_ISDIR(about.st_mode))
+    return given ? import_fail(
+                       w->run, NULL,
+                       "%s: this is a pipe or a device; pipe it into -, which is standard input",
+                       path)
+                 : true;
+  if (depth > DEEPEST_FOLDER || is_seen(w, &about)) return !w->run->no_memory;
+  char **names = list_folder(w->run, path);
+  bool ok = names;
+  for (size_t i = 0; names && names[i]; i++) {
+    ok = ok && add_path(w, names[i], depth + 1);
+    sqlite3_free(names[i]);
+  }
+  sqlite3_free(names);
+  return ok;
+}
+
+static bool read_all(import_run *run, const char *const *paths, int n) {
+  walk w = {run, import_map_new(1)};
+  bool ok = w.seen || import_no_memory(run);
+  for (int i = 0; ok && i < n; i++)
+    ok = strcmp(paths[i], "-") == 0 ? add_input(&w) : add_path(&w, paths[i], 0);
+  import_map_free(w.seen);
+  return ok;
+}
+
+/*
+** A run
+*/
+
+/* The columns to keep, apart. */
+static bool cut_keep(import_run *run) {
+  const char *at = run->choices->keep;
+  for (int count = 0; at && *at;) {
+    size_t n = strcspn(at, ",");
+    while (n > 0 && *at == ' ') at++, n--;
+    size_t used = n;
+    while (used > 0 && at[used - 1] == ' ') used--;
+    if (count == IMPORT_MOST_KEPT)
+      return import_fail(run, NULL, "at most %d columns can be kept", IMPORT_MOST_KEPT);
+    bool own = false;
+    for (int i = 0; i < IMPORT_COLUMNS; i++)
+      own = own || (strlen(import_column_names[i]) == used &&
+                    sqlite3_strnicmp(at, import_column_names[i], (int)used) == 0);
+    if (used > 0 && !own && !(run->keep[count++] = sqlite3_mprintf("%.*s", (int)used, at)))
+      return import_no_memory(run);
+    at += n;
+    at += *at == ',';
+  }
+  return true;
+}
+
+static bool check_choices(import_run *run) {
+  const import_choices *c = run->choices;
+  if (c->has_range && !(c->lo < c->hi))
+    return import_fail(run, NULL,
+                       "a range of scores must be two numbers, the lower first, got %!g and %!g",
+                       c->lo, c->hi);
+  const char *name = NULL;
+  for (int i = 0; c->from && import_formats(i, &name, NULL, NULL, NULL); i++)
+    if (strcmp(c->from, name) == 0) return cut_keep(run);
+  return c->from ? import_fail(run, NULL, "there is no format %s; see evalci formats", c->from)
+                 : cut_keep(run);
+}
+
+static bool open_scratch(import_run *run) {
+  if (sqlite3_open(":memory:", &run->scratch) != SQLITE_OK) return import_no_memory(run);
+  sqlite3_limit(run->scratch, SQLITE_LIMIT_ATTACHED, 0);
+  return true;
+}
+
+static bool has_nothing(const import_run *run) {
+  return run->stage->count == 0 && run->stage->votes == 0 && run->stage->counts == 0;
+}
+
+/* Why nothing was found. */
+static bool fail_empty(import_run *run) {
+  for (import_file *f = run->files; f; f = f->next)
+    if (f->note && !import_refuse(run, f, NULL, "%s", f->note)) return false;
+  if (run->refusals) return false;
+  return import_fail(run, run->files && !run->files->next ? run->files : NULL,
+                     run->files ? "there are no answers in it"
+                                : "no file there is of a format that is known; see evalci formats");
+}
+
+static bool run_import(import_run *run, const char *const *paths, int n, import_done *done) {
+  bool ok =
+      check_choices(run) && open_scratch(run) && import_stage_begin(run) && read_all(run, paths, n);
+  if (!ok || run->refusals) return false;
+  if (has_nothing(run)) return fail_empty(run);
+  const char *format = NULL;
+  for (const import_file *f = run->files; f; f = f->next) {
+    if (!f->format || f->skipped) continue;
+    format = format && strcmp(format, f->format->name) != 0 ? "several" : f->format->name;
+  }
+  done->format = format;
+  return import_settle(run, done) && run->refusals == 0;
+}
+
+static char *message_of(import_run *run) {
+  if (run->refusals && !run->error && !run->no_memory) {
+    sqlite3_int64 more = run->refusals - IMPORT_MOST_REFUSED;
+    char *count = more > 0 ? sqlite3_mprintf("\nand %lld more", more) : sqlite3_mprintf("");
+    char *all = count ? sqlite3_mprintf("%s%s\nnothing was imported", run->refused, count) : NULL;
+    sqlite3_free(count);
+    return all;
+  }
+  char *error = run->error;
+  run->error = NULL;
+  return error;
+}
+
+static void end_run(import_run *run) {
+  import_stage_end(run);
+  for (import_file *f = run->files, *next; f; f = next) {
+    next = f->next;
+    free_file(f);
+  }
+  sqlite3_finalize(run->has);
+  sqlite3_close(run->scratch);
+  sqlite3_free(run->head);
+  sqlite3_free(run->error);
+  sqlite3_free(run->refused);
+  for (int i = 0; run->keep[i]; i++) sqlite3_free(run->keep[i]);
+}
+
+char *import_results(sqlite3 *db, const char *const *paths, int n, const import_choices *choices,
+                     import_done *done) {
+  /* In reserve, for when there is none. */
+  char *no_memory = sqlite3_mprintf("out of memory; nothing was imported");
+  import_run run = {.db = db, .choices = choices};
+  run.last = &run.files;
+  *done = (import_done){0};
+  bool begun = import_exec(&run, "SAVEPOINT import_results");
+  bool ok = begun && run_import(&run, paths, n, done);
+  if (ok) ok = import_exec(&run, "RELEASE import_results");
+  char *message = ok ? NULL : message_of(&run);
+  if (begun && !ok)
+    sqlite3_exec(db, "ROLLBACK TO import_results; RELEASE import_results", NULL, NULL, NULL);
+  end_run(&run);
+  if (ok || message) {
+    sqlite3_free(no_memory);
+    return message;
+  }
+  return no_memory;
+}

@@ -1,0 +1,311 @@
+/*
+** A person's own tables: CSV, records of JSON, a table of a database.
+**
+** Columns are found by columns.c; the person may name them.  A row is an answer, with the
+** words that stage.c knows.  task is the file's name where no column says.
+*/
+#include <string.h>
+
+#include "inside.h"
+
+/* Whether columns of these names make a table of answers. */
+typedef struct found {
+  bool there[IMPORT_COLUMNS];
+} found;
+
+static void meet(const import_run *run, found *f, const char *name, size_t length) {
+  for (int i = 0; i < IMPORT_COLUMNS; i++)
+    f->there[i] = f->there[i] || import_suits(run, i, name, length) > 0;
+}
+
+static bool is_table(const import_run *run, const found *f) {
+  return (f->there[IMPORT_MODEL] || run->choices->model_name) && f->there[IMPORT_ITEM] &&
+         (f->there[IMPORT_CORRECT] || f->there[IMPORT_SCORE]);
+}
+
+/* The keys of a compact object of JSON, one after the other: false after the last. */
+typedef struct pairs {
+  const char *at;
+  const char *key, *key_end, *value, *value_end;
+} pairs;
+
+static bool next_pair(pairs *p) {
+  if (*p->at != '{' && *p->at != ',') return false;
+  if (*++p->at != '"') return false;
+  p->key = p->at;
+  p->key_end = import_skip_value(p->key);
+  p->value = p->key_end + 1;
+  p->at = p->value_end = import_skip_value(p->value);
+  return true;
+}
+
+static bool knows_columns(import_run *run, const import_file *file) {
+  pairs p = {.at = file->outline};
+  found f = {0};
+  while (next_pair(&p)) meet(run, &f, p.key + 1, (size_t)(p.key_end - p.key) - 2);
+  return is_table(run, &f);
+}
+
+/*
+** CSV
+*/
+
+static bool knows_csv(import_run *run, const import_file *file) {
+  return file->kind == IMPORT_CSV && knows_columns(run, file);
+}
+
+static bool take_lines(import_run *run, import_file *file, import_csv *csv,
+                       const import_roles *roles) {
+  import_value kept[IMPORT_MOST_KEPT];
+  import_answer a = {.kept = kept};
+  int got;
+  while ((got = import_csv_next(csv)) == 1) {
+    for (int i = 0; i < IMPORT_COLUMNS; i++)
+      if (roles->of[i] >= 0) a.of[i] = import_csv_field(csv, (size_t)roles->of[i]);
+    for (int i = 0; run->keep[i]; i++) kept[i] = import_csv_field(csv, (size_t)roles->kept[i]);
+    a.number = import_csv_line(csv);
+    if (!import_take(run, file, &a)) return false;
+  }
+  return got == 0;
+}
+
+static bool read_csv(import_run *run, import_file *file) {
+  import_csv *csv = import_csv_open(run, file);
+  import_roles roles;
+  size_t width = csv ? import_csv_width(csv) : 0;
+  const char **names = csv ? sqlite3_malloc64(width * sizeof *names) : NULL;
+  if (csv && !names) import_no_memory(run);
+  for (size_t i = 0; names && i < width; i++) names[i] = import_csv_name(csv, i);
+  file->strict = true;
+  bool ok = names && import_set(run, &file->unit, "line") &&
+            import_find_roles(run, file, names, width, &roles);
+  for (size_t i = 0; ok && i < width; i++) import_csv_want(csv, i, false);
+  for (int i = 0; ok && i < IMPORT_COLUMNS; i++)
+    if (roles.of[i] >= 0) import_csv_want(csv, (size_t)roles.of[i], true);
+  for (int i = 0; ok && run->keep[i]; i++) import_csv_want(csv, (size_t)roles.kept[i], true);
+  ok = ok && take_lines(run, file, csv, &roles);
+  sqlite3_free(names);
+  import_csv_close(csv);
+  return ok;
+}
+
+const import_format import_csv_table = {
+    .name = "csv",
+    .reads = "CSV, TSV or semicolons, a row per answer",
+    .told_by = "a first line with columns for model, item, and correct or score",
+    .becomes = "an answer per row; --model COLUMN, --item, --task, --correct, --score name columns",
+    .knows = knows_csv,
+    .read = read_csv};
+
+/*
+** JSON
+*/
+
+/* What a key of the records is, as far as it was met. */
+typedef struct meaning {
+  int role, suits; /* role is -1 where it is none */
+  int kept;        /* -1 where it is not */
+  char *name;
+} meaning;
+
+typedef struct reading {
+  import_run *run;
+  import_file *file;
+  import_map *keys; /* meanings, by key as JSON */
+  const meaning *roles[IMPORT_COLUMNS];
+  import_buffer text; /* strings of the record, unquoted */
+  import_value kept[IMPORT_MOST_KEPT];
+  import_answer answer;
+} reading;
+
+static bool fail_both(reading *r, const meaning *m) {
+  const char *role = import_column_names[m->role];
+  return import_fail(r->run, r->file, "both %s and %s may be the %s; say which it is by --%s KEY",
+                     r->roles[m->role]->name, m->name, role, role);
+}
+
+/* A key that was not met before. */
+static bool learn(reading *r, meaning *m, const char *key, size_t length) {
+  m->role = m->kept = -1;
+  m->name = sqlite3_malloc64(length + 1);
+  if (!m->name) return import_no_memory(r->run);
+  size_t n = import_unquote(key, key + length, m->name);
+  m->name[n] = 0;
+  for (int i = 0; r->run->keep[i]; i++)
+    if (sqlite3_stricmp(m->name, r->run->keep[i]) == 0) m->kept = i;
+  for (int i = 0; i < IMPORT_COLUMNS; i++) {
+    int suits = import_suits(r->run, i, m->name, n);
+    if (suits <= m->suits) continue;
+    m->role = i;
+    m->suits = suits;
+  }
+  if (m->role < 0) return true;
+  const meaning *other = r->roles[m->role];
+  if (other && other->suits == m->suits) return fail_both(r, m);
+  if (!other || other->suits < m->suits) r->roles[m->role] = m;
+  return true;
+}
+
+/* A value of JSON: true is 1, and an array or object its text. */
+static import_value read_value(reading *r, const char *json, const char *end) {
+  import_value v = {.type = IMPORT_TEXT, .text = json, .length = (size_t)(end - json)};
+  if (*json == 't' || *json == 'f')
+    return (import_value){.type = IMPORT_INTEGER, .integer = *json == 't'};
+  if (*json == 'n') return (import_value){0};
+  if (*json != '"') return v;
+  if (!memchr(json, '\\', v.length)) {
+    v.text++;
+    v.length -= 2;
+    return v;
+  }
+  /* As much room as the record needs was made at its start. */
+  v.text = r->text.text + r->text.length;
+  v.length = import_unquote(json, end, r->text.text + r->text.length);
+  r->text.length += v.length;
+  return v;
+}
+
+static bool take_pair(reading *r, const pairs *p) {
+  size_t length = (size_t)(p->key_end - p->key);
+  meaning *m = import_map_at(r->keys, p->key, length, true);
+  if (!m) return import_no_memory(r->run);
+  if (!m->name && !learn(r, m, p->key, length)) return false;
+  bool is_role = m->role >= 0 && r->roles[m->role] == m;
+  if (!is_role && m->kept < 0) return true;
+  import_value v = read_value(r, p->value, p->value_end);
+  if (is_role) r->answer.of[m->role] = v;
+  if (m->kept >= 0) r->kept[m->kept] = v;
+  return true;
+}
+
+/* After the first record: that what is needed is there. */
+static bool check_keys(reading *r) {
+  bool there[IMPORT_COLUMNS];
+  sqlite3_str *names = sqlite3_str_new(NULL);
+  for (int i = 0; i < IMPORT_COLUMNS; i++) there[i] = r->roles[i];
+  for (size_t i = 0; i < import_map_count(r->keys) && sqlite3_str_length(names) < 1000; i++)
+    sqlite3_str_appendf(names, "%s%.60s", i ? ", " : "",
+                        ((const meaning *)import_map_entry(r->keys, i))->name);
+  char *all = sqlite3_str_finish(names);
+  bool ok = import_check_roles(r->run, r->file, there, all ? all : "none");
+  sqlite3_free(all);
+  return ok;
+}
+
+static bool take_record(reading *r, const char *text, size_t length, sqlite3_int64 number) {
+  pairs p = {.at = text};
+  if (*text != '{') return import_fail(r->run, r->file, "record %lld is no object", number);
+  r->answer = (import_answer){.kept = r->kept, .number = number};
+  memset(r->kept, 0, sizeof r->kept);
+  r->text.length = 0;
+  if (r->text.room < length && !import_append(r->run, &r->text, text, length)) return false;
+  r->text.length = 0;
+  while (next_pair(&p))
+    if (!take_pair(r, &p)) return false;
+  return (number > 1 || check_keys(r)) && import_take(r->run, r->file, &r->answer);
+}
+
+static bool knows_json(import_run *run, const import_file *file) {
+  return (file->kind == IMPORT_JSONL || file->kind == IMPORT_JSON) && knows_columns(run, file);
+}
+
+static bool read_json(import_run *run, import_file *file) {
+  reading r = {.run = run, .file = file, .keys = import_map_new(sizeof(meaning))};
+  const char *text;
+  size_t length;
+  int got = -1;
+  bool ok = r.keys || import_no_memory(run);
+  import_records *records = ok ? import_open(run, file, NULL, NULL) : NULL;
+  file->strict = true;
+  while (records && (got = import_next(records, &text, &length, NULL)) == 1)
+    if (!take_record(&r, text, length, import_number(records))) break;
+  import_close(records);
+  for (size_t i = 0; r.keys && i < import_map_count(r.keys); i++)
+    sqlite3_free(((meaning *)import_map_entry(r.keys, i))->name);
+  import_map_free(r.keys);
+  import_buffer_free(&r.text);
+  return got == 0;
+}
+
+const import_format import_json_records = {
+    .name = "json",
+    .reads = "JSON lines, or an array of objects, one per answer",
+    .told_by = "keys for model, item, and correct or score in the first record",
+    .becomes = "an answer per record; --model KEY, --item, --task, --correct, --score name keys",
+    .knows = knows_json,
+    .read = read_json};
+
+/*
+** Databases
+*/
+
+static const char *table_of(const import_run *run) {
+  return run->choices->table ? run->choices->table : "results";
+}
+
+/* The names of the columns of the table. */
+static bool prepare_table(import_run *run, const import_file *file, sqlite3 *db,
+                          sqlite3_stmt **out) {
+  char *sql = sqlite3_mprintf("SELECT * FROM \"%w\"", table_of(run));
+  if (!sql) return import_no_memory(run);
+  int rc = sqlite3_prepare_v2(db, sql, -1, out, NULL);
+  sqlite3_free(sql);
+  return rc == SQLITE_OK ||
+         import_fail(run, file, "the table %s cannot be read: %s; name another by --table TABLE",
+                     table_of(run), sqlite3_errmsg(db));
+}
+
+static bool knows_database(import_run *run, const import_file *file) {
+  if (file->kind != IMPORT_DATABASE) return false;
+  char *path = sqlite3_mprintf("$.\"%s\"", table_of(run));
+  bool has = path ? import_has(run, file, path) : import_no_memory(run);
+  sqlite3_free(path);
+  return has;
+}
+
+/* SELECT "its column" AS model, ... */
+static char *select_roles(const import_run *run, const char *const *names,
+                          const import_roles *roles) {
+  sqlite3_str *sql = sqlite3_str_new(NULL);
+  const char *comma = "SELECT ";
+  for (int i = 0; i < IMPORT_COLUMNS; i++) {
+    if (roles->of[i] < 0) continue;
+    sqlite3_str_appendf(sql, "%sr.\"%w\" AS %s", comma, names[roles->of[i]],
+                        import_column_names[i]);
+    comma = ", ";
+  }
+  for (int i = 0; run->keep[i]; i++)
+    sqlite3_str_appendf(sql, "%sr.\"%w\" AS \"%w\"", comma, names[roles->kept[i]], run->keep[i]);
+  sqlite3_str_appendf(sql, " FROM \"%w\" AS r", table_of(run));
+  return sqlite3_str_finish(sql);
+}
+
+static bool read_database(import_run *run, import_file *file) {
+  sqlite3 *db = import_database(run, file);
+  sqlite3_stmt *all = NULL;
+  import_roles roles;
+  bool ok = db && prepare_table(run, file, db, &all);
+  int count = ok ? sqlite3_column_count(all) : 0;
+  const char **names = ok ? sqlite3_malloc64((size_t)count * sizeof *names) : NULL;
+  if (ok && !names) import_no_memory(run);
+  for (int i = 0; names && i < count; i++)
+    if (!(names[i] = sqlite3_column_name(all, i))) ok = import_no_memory(run);
+  file->strict = true;
+  ok = ok && names && import_set(run, &file->unit, "row") &&
+       import_find_roles(run, file, names, (size_t)count, &roles);
+  char *sql = ok ? select_roles(run, names, &roles) : NULL;
+  if (ok) ok = sql ? import_select(run, file, db, sql) : import_no_memory(run);
+  sqlite3_free(sql);
+  sqlite3_free(names);
+  sqlite3_finalize(all);
+  sqlite3_close(db);
+  return ok;
+}
+
+const import_format import_database_table = {
+    .name = "database",
+    .reads = "a SQLite database with a table of answers",
+    .told_by = "a table or view results, or the one that --table names",
+    .becomes = "an answer per row; columns as in a CSV file",
+    .knows = knows_database,
+    .read = read_database};
