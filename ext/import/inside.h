@@ -7,7 +7,8 @@
 **   json.c      records of JSON          csv.c      records of CSV
 **   sql.c       formats in SQL           columns.c  columns of a person's own table
 **   stage.c     answers, sorted by sort.c, until all files are read
-**   settle.c    from there to the table  map.c      what is counted by name
+**   taken.c     which of them are taken  settle.c   how they get into the table
+**   told.c      what people are told     map.c      what is counted by name
 */
 #ifndef EVALCI_IMPORT_INSIDE_H
 #define EVALCI_IMPORT_INSIDE_H
@@ -34,7 +35,8 @@ struct import_run {
   char *refused;  /* lines, for people */
   sqlite3_int64 refusals;
   char *keep[IMPORT_MOST_KEPT + 1];
-  sqlite3_int64 rows;     /* taken */
+  sqlite3_int64 rows;     /* staged */
+  sqlite3_int64 taken;    /* of them */
   sqlite3_int64 repeated; /* questions whose attempts were counted */
   sqlite3_stmt *has;
   struct import_stage *stage;
@@ -201,9 +203,10 @@ void import_sort_free(import_sort *sort);
 /* Of a model and a task. */
 typedef struct import_pair {
   bool graded; /* some answer has a score and no verdict, and is neither 0 nor 1 */
-  bool found;  /* the same, of the answers that were taken and not replaced */
+  bool found;  /* the same, of the answers that are taken */
   bool made;
   size_t index; /* among the pairs */
+  /* What results holds. */
   sqlite3_int64 rows, answers, verdicts, correct;
   double sum, least, most; /* least and most of scores without a range */
   bool has_scores;
@@ -243,7 +246,38 @@ typedef struct import_staged {
 void import_staged_read(import_run *run, const unsigned char *key, size_t key_length,
                         const unsigned char *row, import_staged *out);
 
+/* Whether an answer makes its model and task graded: taken.c. */
+bool import_grades(const import_choices *c, const import_staged *r);
+
+/* The rows that are taken, for the virtual table import_taken. */
+typedef struct import_taking {
+  import_run *run;
+  const import_file **files; /* by number */
+  bool *replaced;            /* of which another run is the later */
+  import_buffer last;        /* the key of the row before */
+  sqlite3_int64 file, counted, questions;
+  import_staged row;
+  import_pair *pair;
+  bool ended;
+} import_taking;
+bool import_taken_begin(import_taking *taking);
+void import_taken_end(import_taking *taking);
+
 bool import_settle(import_run *run, import_done *done);
+
+/* told.c: what results holds of one answer, and of all. */
+typedef struct import_held {
+  bool errored, verdict, ranged;
+  double value;
+} import_held;
+void import_count(import_pair *pair, import_held held);
+void import_uncount(import_run *run);
+/* Counts results anew, where it had rows before. */
+bool import_recount(import_run *run, import_done *done);
+/* Models and tasks, where all rows are of this import. */
+bool import_count_names(import_run *run, import_done *done);
+/* Makes temp.import_told. */
+bool import_tell(import_run *run);
 
 /* Runs SQL on the person's database; false after leaving a message. */
 bool import_exec(import_run *run, const char *format, ...);

@@ -341,14 +341,11 @@ static import_value as_count(import_value v) {
 static bool stage_row(import_run *run, import_file *file, import_staged *r, const import_answer *a,
                       import_value model, import_value task) {
   import_stage *s = run->stage;
-  const import_choices *c = run->choices;
   import_pair *pair = pair_of(run, model, task);
   if (!pair) return false;
   r->file = file->id;
   r->number = a->number;
-  if (r->error.type == IMPORT_NOTHING && r->correct < 0 && r->score.type == IMPORT_REAL)
-    pair->graded |=
-        (r->score.real != 0 && r->score.real != 1) || (c->has_range && (c->lo != 0 || c->hi != 1));
+  pair->graded |= import_grades(run->choices, r);
   s->has[IMPORT_COST] |= r->cost.type != IMPORT_NOTHING;
   s->has[IMPORT_LATENCY] |= r->latency.type != IMPORT_NOTHING;
   s->has[IMPORT_TOKENS] |= r->tokens.type != IMPORT_NOTHING;
