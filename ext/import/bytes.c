@@ -6,6 +6,7 @@
 ** not, the message says what it seems to be instead.
 */
 #include <string.h>
+#include <sys/stat.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -32,6 +33,13 @@ struct import_unpack {
 /*
 ** Files
 */
+
+bool import_is_file(const char *path, sqlite3_int64 *size) {
+  struct stat about;
+  if (stat(path, &about) != 0 || !S_ISREG(about.st_mode)) return false;
+  if (size) *size = (sqlite3_int64)about.st_size;
+  return true;
+}
 
 FILE *import_file_open(const char *path) {
 #ifdef _WIN32

@@ -25,7 +25,7 @@ static char *uri_of(const char *path) {
     if (*c == '%' || *c == '?' || *c == '#')
       sqlite3_str_appendf(out, "%%%02x", *c);
     else
-      sqlite3_str_appendchar(out, 1, *c == '\\' && '\\' != '/' ? *c : *c);
+      sqlite3_str_appendchar(out, 1, *c);
   }
   sqlite3_str_appendall(out, "?mode=ro");
   return sqlite3_str_finish(out);
@@ -64,24 +64,44 @@ sqlite3 *import_database(import_run *run, const import_file *file) {
   return NULL;
 }
 
-/* {"table":{"column":"type",...},...}; a view that cannot be read has no columns. */
+/* A table's columns; those of a view that cannot be read are none. */
+static bool outline_table(import_run *run, sqlite3_stmt *columns, const char *table,
+                          import_buffer *out) {
+  const char *text = NULL;
+  if (sqlite3_bind_text(columns, 1, table, -1, SQLITE_STATIC) == SQLITE_OK &&
+      sqlite3_step(columns) == SQLITE_ROW)
+    text = (const char *)sqlite3_column_text(columns, 0);
+  if (!text) text = "{}";
+  bool ok = (out->length == 1 || import_append(run, out, ",", 1)) &&
+            import_append_quoted(run, out, table, strlen(table)) &&
+            import_append(run, out, ":", 1) && import_append(run, out, text, strlen(text));
+  sqlite3_reset(columns);
+  return ok;
+}
+
+/* {"table":{"column":"type",...},...} */
 char *import_outline_database(import_run *run, const import_file *file) {
   sqlite3 *db = import_database(run, file);
-  sqlite3_stmt *one = NULL;
-  char *text = NULL;
+  sqlite3_stmt *tables = NULL, *columns = NULL;
+  import_buffer out = {0};
   if (!db) return NULL;
-  int rc = sqlite3_prepare_v2(
-      db,
-      "SELECT json_group_object(s.name, json((SELECT json_group_object(name, type) FROM "
-      "pragma_table_info(s.name)))) FROM sqlite_schema AS s WHERE s.type IN ('table', 'view')",
-      -1, &one, NULL);
-  if (rc == SQLITE_OK && (rc = sqlite3_step(one)) == SQLITE_ROW) {
-    text = sqlite3_mprintf("%s", sqlite3_column_text(one, 0));
-    if (!text) import_no_memory(run);
-  } else {
-    import_fail(run, file, "the database cannot be read: %s", sqlite3_errmsg(db));
+  int rc = sqlite3_prepare_v2(db, "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')",
+                              -1, &tables, NULL);
+  if (rc == SQLITE_OK)
+    rc = sqlite3_prepare_v2(db, "SELECT json_group_object(name, type) FROM pragma_table_info(?)",
+                            -1, &columns, NULL);
+  bool ok = rc == SQLITE_OK && import_append(run, &out, "{", 1);
+  while (ok && (rc = sqlite3_step(tables)) == SQLITE_ROW) {
+    const char *table = (const char *)sqlite3_column_text(tables, 0);
+    ok = !table || outline_table(run, columns, table, &out);
   }
-  sqlite3_finalize(one);
+  if (rc != SQLITE_OK && rc != SQLITE_DONE && rc != SQLITE_ROW)
+    ok = import_fail(run, file, "the database cannot be read: %s", sqlite3_errmsg(db));
+  ok = ok && import_append(run, &out, "}", 2);
+  sqlite3_finalize(tables);
+  sqlite3_finalize(columns);
   sqlite3_close(db);
-  return text;
+  if (ok) return out.text;
+  import_buffer_free(&out);
+  return NULL;
 }

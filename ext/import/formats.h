@@ -9,7 +9,7 @@
 **
 ** knows() looks at the file's outline, a small JSON object that is made of any kind of file:
 **
-**   CSV        {"column":"its first value",...}
+**   CSV        {"column":null,...}
 **   JSON lines, a JSON array   the first record
 **   JSON       the document as far as IMPORT_LOOK bytes reach: arrays have their first
 **              element only, long strings are cut

@@ -96,6 +96,8 @@ static inline int import_peek(import_bytes *in) {
   return in->at < in->end || import_bytes_fill(in) ? *in->at : -1;
 }
 
+/* Whether it is a regular file, and its size. */
+bool import_is_file(const char *path, sqlite3_int64 *size);
 FILE *import_file_open(const char *path);
 FILE *import_file_temporary(void);
 bool import_seek(FILE *file, sqlite3_int64 offset);

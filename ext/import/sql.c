@@ -200,8 +200,7 @@ bool import_beside(import_run *run, const import_file *file, const char *name, c
   import_file beside = {.path = source.path, .name = name, .kind = IMPORT_JSON, .source = &source};
   *out = NULL;
   if (!source.path) return import_no_memory(run);
-  FILE *there = import_file_open(source.path);
-  if (there) fclose(there);
+  bool there = import_is_file(source.path, NULL);
   import_records *records = there ? import_open(run, &beside, NULL, NULL) : NULL;
   const char *text;
   size_t length;

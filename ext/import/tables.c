@@ -39,8 +39,9 @@ static bool next_pair(pairs *p) {
   return true;
 }
 
-static bool knows_columns(import_run *run, const import_file *file) {
-  pairs p = {.at = file->outline};
+/* Whether the keys of an object are the columns of a table. */
+static bool knows_keys(const import_run *run, const char *object) {
+  pairs p = {.at = object};
   found f = {0};
   while (next_pair(&p)) meet(run, &f, p.key + 1, (size_t)(p.key_end - p.key) - 2);
   return is_table(run, &f);
@@ -51,7 +52,7 @@ static bool knows_columns(import_run *run, const import_file *file) {
 */
 
 static bool knows_csv(import_run *run, const import_file *file) {
-  return file->kind == IMPORT_CSV && knows_columns(run, file);
+  return file->kind == IMPORT_CSV && knows_keys(run, file->outline);
 }
 
 static bool take_lines(import_run *run, import_file *file, import_csv *csv,
@@ -205,8 +206,26 @@ static bool take_record(reading *r, const char *text, size_t length, sqlite3_int
   return (number > 1 || check_keys(r)) && import_take(r->run, r->file, &r->answer);
 }
 
+/* The records may be an array in an object, such as {"results":[...]}: where. */
+static bool find_records(const import_run *run, const import_file *file, char at[80]) {
+  pairs p = {.at = file->outline};
+  *at = 0;
+  if (file->kind != IMPORT_JSON || knows_keys(run, file->outline)) return true;
+  while (next_pair(&p)) {
+    size_t length = (size_t)(p.key_end - p.key) - 2;
+    if (p.value[0] != '[' || p.value[1] != '{' || length > 70 || memchr(p.key, '.', length))
+      continue;
+    if (!knows_keys(run, p.value + 1)) continue;
+    sqlite3_snprintf(80, at, "$.%.*s", (int)length, p.key + 1);
+    return true;
+  }
+  return false;
+}
+
 static bool knows_json(import_run *run, const import_file *file) {
-  return (file->kind == IMPORT_JSONL || file->kind == IMPORT_JSON) && knows_columns(run, file);
+  char at[80];
+  if (file->kind == IMPORT_JSON) return find_records(run, file, at);
+  return file->kind == IMPORT_JSONL && knows_keys(run, file->outline);
 }
 
 static bool read_json(import_run *run, import_file *file) {
@@ -215,7 +234,9 @@ static bool read_json(import_run *run, import_file *file) {
   size_t length;
   int got = -1;
   bool ok = r.keys || import_no_memory(run);
-  import_records *records = ok ? import_open(run, file, NULL, NULL) : NULL;
+  char at[80];
+  bool within = find_records(run, file, at) && *at;
+  import_records *records = ok ? import_open(run, file, within ? at : NULL, NULL) : NULL;
   file->strict = true;
   while (records && (got = import_next(records, &text, &length, NULL)) == 1)
     if (!take_record(&r, text, length, import_number(records))) break;
