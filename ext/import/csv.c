@@ -35,21 +35,29 @@ struct import_csv {
   import_buffer text;
 };
 
-/* The separator, by the first line as far as it is at hand. */
-static void find_mark(import_csv *csv) {
-  size_t seen[3] = {0};
-  static const char marks[] = ",;\t";
+/* How often a separator is in the first line, as far as that is at hand. */
+static size_t count_marks(const import_bytes *in, char mark) {
+  size_t count = 0;
   bool quoted = false;
-  if (import_peek(csv->in) >= 0)
-    for (const unsigned char *c = csv->in->at; c < csv->in->end; c++) {
-      const char *mark = *c ? strchr(marks, *c) : NULL;
-      if (*c == '"') quoted = !quoted;
-      if (!quoted && (*c == '\n' || *c == '\r')) break;
-      if (!quoted && mark) seen[mark - marks]++;
-    }
-  int best = seen[1] > seen[0] ? 1 : 0;
-  if (seen[2] > seen[best]) best = 2;
-  csv->mark = marks[best];
+  for (const unsigned char *c = in->at; c < in->end; c++) {
+    if (*c == '"') quoted = !quoted;
+    if (!quoted && (*c == '\n' || *c == '\r')) break;
+    count += !quoted && *c == (unsigned char)mark;
+  }
+  return count;
+}
+
+static void find_mark(import_csv *csv) {
+  static const char marks[] = ",;\t";
+  size_t most = 0;
+  csv->mark = ',';
+  if (import_peek(csv->in) < 0) return;
+  for (const char *mark = marks; *mark; mark++) {
+    size_t count = count_marks(csv->in, *mark);
+    if (count <= most) continue;
+    csv->mark = *mark;
+    most = count;
+  }
   csv->special['"'] = csv->special['\n'] = csv->special['\r'] = csv->special[csv->mark] = true;
 }
 

@@ -7,12 +7,11 @@
 
 #include "inside.h"
 
-extern const import_format import_csv_table, import_json_records, import_database_table;
+extern const import_format import_votes, import_csv_table, import_json_records,
+    import_database_table, import_counts;
 
 static const import_format *const formats[] = {
-    &import_csv_table,
-    &import_json_records,
-    &import_database_table,
+    &import_votes, &import_csv_table, &import_json_records, &import_database_table, &import_counts,
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
 

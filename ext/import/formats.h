@@ -94,6 +94,7 @@ typedef struct import_file {
   bool one_run;  /* with its model and task; of two such files only the later is taken */
   bool strict;   /* the same answer twice in it, of one attempt, is refused: a person's table */
   bool skipped;  /* note says why */
+  sqlite3_int64 rows;           /* of votes and counts: settle.c is not asked about these */
   sqlite3_int64 id;             /* counts the files */
   struct import_source *source; /* where its bytes are: bytes.c */
   struct import_file *next;

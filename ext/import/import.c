@@ -284,33 +284,46 @@ static int compare_names(const void *a, const void *b) {
   return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The names in a folder, sorted; NULL ends them. */
-static char **list_folder(import_run *run, const char *path) {
-  DIR *folder = opendir(path);
-  char **names = NULL;
-  size_t count = 0, room = 0;
-  bool ok = folder || import_fail(run, NULL, "%s: the folder cannot be read", path);
-  for (struct dirent *entry; ok;) {
-    if (count == room) {
-      char **more = sqlite3_realloc64(names, (room = 2 * room + 64) * sizeof *names);
-      if (!more) ok = import_no_memory(run);
-      if (!more) break;
-      names = more;
+/* Names that grow; NULL ends them. */
+typedef struct names {
+  char **at;
+  size_t count, room;
+} names;
+
+static bool add_name(import_run *run, names *n, char *name) {
+  if (n->count + 1 >= n->room) {
+    size_t room = 2 * n->room + 64;
+    char **at = sqlite3_realloc64(n->at, room * sizeof *at);
+    if (!at) {
+      sqlite3_free(name);
+      return import_no_memory(run);
     }
-    names[count] = NULL;
-    entry = readdir(folder);
-    if (!entry) break;
-    if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
-    names[count] =
-        sqlite3_mprintf("%s%s%s", path, is_slash(path[strlen(path) - 1]) ? "" : "/", entry->d_name);
-    ok = names[count++] || import_no_memory(run);
+    n->at = at;
+    n->room = room;
+  }
+  if (!name) return import_no_memory(run);
+  n->at[n->count++] = name;
+  return true;
+}
+
+static void free_names(names *n) {
+  for (size_t i = 0; i < n->count; i++) sqlite3_free(n->at[i]);
+  sqlite3_free(n->at);
+}
+
+/* The paths of what is in a folder, sorted. */
+static bool list_folder(import_run *run, const char *path, names *out) {
+  DIR *folder = opendir(path);
+  const char *slash = *path && is_slash(path[strlen(path) - 1]) ? "" : "/";
+  bool ok = folder || import_fail(run, NULL, "%s: the folder cannot be read", path);
+  for (struct dirent *entry; ok && (entry = readdir(folder));) {
+    const char *name = entry->d_name;
+    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) continue;
+    ok = add_name(run, out, sqlite3_mprintf("%s%s%s", path, slash, name));
   }
   if (folder) closedir(folder);
-  if (ok) qsort(names, count, sizeof *names, compare_names);
-  if (ok) return names;
-  for (size_t i = 0; names && i < count; i++) sqlite3_free(names[i]);
-  sqlite3_free(names);
-  return NULL;
+  if (ok && out->count) qsort(out->at, out->count, sizeof *out->at, compare_names);
+  return ok;
 }
 
 static bool may_be_results(const char *name) {
@@ -341,13 +354,10 @@ static bool add_path(walk *w, const char *path, int depth) {
                        path)
                  : true;
   if (depth > DEEPEST_FOLDER || is_seen(w, &about)) return !w->run->no_memory;
-  char **names = list_folder(w->run, path);
-  bool ok = names;
-  for (size_t i = 0; names && names[i]; i++) {
-    ok = ok && add_path(w, names[i], depth + 1);
-    sqlite3_free(names[i]);
-  }
-  sqlite3_free(names);
+  names in = {0};
+  bool ok = list_folder(w->run, path, &in);
+  for (size_t i = 0; ok && i < in.count; i++) ok = add_path(w, in.at[i], depth + 1);
+  free_names(&in);
   return ok;
 }
 
@@ -406,7 +416,9 @@ static bool open_scratch(import_run *run) {
 }
 
 static bool has_nothing(const import_run *run) {
-  return run->stage->count == 0 && run->stage->votes == 0 && run->stage->counts == 0;
+  for (const import_file *f = run->files; f; f = f->next)
+    if (f->rows) return false;
+  return run->stage->count == 0;
 }
 
 /* Why nothing was found. */
@@ -430,7 +442,11 @@ static bool run_import(import_run *run, const char *const *paths, int n, import_
     format = format && strcmp(format, f->format->name) != 0 ? "several" : f->format->name;
   }
   done->format = format;
-  return import_settle(run, done) && run->refusals == 0;
+  if (run->stage->direct && run->stage->count)
+    return import_fail(run, NULL,
+                       "some of the files are %s and some are answers; import them apart",
+                       run->stage->direct);
+  return (run->stage->direct ? import_direct_end : import_settle)(run, done) && run->refusals == 0;
 }
 
 static char *message_of(import_run *run) {

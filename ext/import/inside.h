@@ -8,6 +8,7 @@
 **   sql.c       formats in SQL           columns.c  columns of a person's own table
 **   stage.c     answers, sorted by sort.c, until all files are read
 **   taken.c     which of them are taken  settle.c   how they get into the table
+**   direct.c    votes and counts
 **   told.c      what people are told     map.c      what is counted by name
 */
 #ifndef EVALCI_IMPORT_INSIDE_H
@@ -152,8 +153,32 @@ sqlite3_int64 import_csv_line(const import_csv *csv); /* that the record begins 
 void import_csv_close(import_csv *csv);
 
 /*
-** columns.c
+** columns.c, tables.c: a person's own tables
 */
+
+/* What a table has: of answers, votes or counts. */
+typedef struct import_shape {
+  const char *table; /* of a database, unless the person names one */
+  int count;         /* of columns, at most IMPORT_COLUMNS */
+  const char *const *names;
+  /* How far a column's name suits a role: 0 not at all, 1 an alias, 2 its name, 3 the person
+  ** said so. */
+  int (*suits)(const import_run *run, int role, const char *name, size_t length);
+  /* Whether what is needed is there. */
+  bool (*enough)(const import_run *run, const bool *there);
+  /* Says what is missing; true if nothing is. */
+  bool (*check)(import_run *run, const import_file *file, const bool *there, const char *columns);
+  bool (*take)(import_run *run, import_file *file, const import_answer *row);
+} import_shape;
+
+/* Of answers. */
+extern const import_shape import_answers;
+
+bool import_knows_table(import_run *run, const import_file *file, const import_shape *shape);
+bool import_read_table(import_run *run, import_file *file, const import_shape *shape);
+/* As import_select(), of rows of that shape. */
+bool import_select_as(import_run *run, import_file *file, sqlite3 *db, const char *sql,
+                      const import_shape *shape);
 
 /* Which columns of a person's table are what; -1 where none is. */
 typedef struct import_roles {
@@ -161,15 +186,12 @@ typedef struct import_roles {
   int kept[IMPORT_MOST_KEPT];
 } import_roles;
 
-/* How far a column's name suits a role: 0 not at all, 1 an alias, 2 its name, 3 the person
-** said so. */
-int import_suits(const import_run *run, int role, const char *name, size_t length);
 /* Finds them among names; false after leaving a message. */
-bool import_find_roles(import_run *run, const import_file *file, const char *const *names,
-                       size_t count, import_roles *out);
-/* That nothing needed is missing, where `there` says which roles there are. */
-bool import_check_roles(import_run *run, const import_file *file, const bool *there,
-                        const char *columns);
+bool import_find_roles(import_run *run, const import_file *file, const import_shape *shape,
+                       const char *const *names, size_t count, import_roles *out);
+bool import_is_name(const char *name, size_t length, const char *other);
+/* Whether it is an alias of an evalci_role. */
+bool import_suits_alias(const char *name, size_t length, int role);
 extern const char *const import_column_names[IMPORT_COLUMNS];
 
 /*
@@ -221,7 +243,8 @@ typedef struct import_stage {
   import_buffer key, row;
   sqlite3_int64 count;
   bool has[IMPORT_COLUMNS + IMPORT_MOST_KEPT]; /* which columns have values at all */
-  sqlite3_int64 votes, counts;
+  const char *direct;                          /* the table of direct.c, if any file was of that */
+  sqlite3_stmt *insert;
   /* The latest file's. */
   const import_file *file;
   double created; /* as a day; -INFINITY where nothing is known */
@@ -247,6 +270,20 @@ typedef struct import_staged {
 } import_staged;
 void import_staged_read(import_run *run, const unsigned char *key, size_t key_length,
                         const unsigned char *row, import_staged *out);
+
+/*
+** direct.c: votes and counts, which go to a table of their own at once
+*/
+
+/* Prepares the table: what it has, and which of its columns values are given for.  One table
+** for all files of an import, or it is refused. */
+bool import_direct_begin(import_run *run, const import_file *file, const char *table,
+                         const char *definition, const char *columns);
+/* Adds a row of so many values, and the kept ones; it replaces one with the same key. */
+bool import_direct_add(import_run *run, import_file *file, const import_value *values, int count,
+                       const import_value *kept);
+/* What there is now, and temp.import_told. */
+bool import_direct_end(import_run *run, import_done *done);
 
 /* Whether an answer makes its model and task graded: taken.c. */
 bool import_grades(const import_choices *c, const import_staged *r);

@@ -314,7 +314,7 @@ static bool go_on(import_records *r) {
                      IMPORT_LONGEST, IMPORT_MOST_VALUES);
 }
 
-static bool start(import_records *r) {
+static bool begin(import_records *r) {
   int c = next_byte(r);
   if (r->in->failed) return false;
   if (r->step_count > 0) {
@@ -355,7 +355,7 @@ static int next_line(import_records *r) {
 
 static int next_json(import_records *r) {
   int found = 0;
-  if (r->state == START && !start(r)) return -1;
+  if (r->state == START && !begin(r)) return -1;
   while (found == 0 && r->state != DONE) {
     if (r->state == OUTSIDE && !go_on(r)) return -1;
     if (r->state == WITHIN) found = next_within(r);

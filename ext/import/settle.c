@@ -144,8 +144,10 @@ static bool find_replaced(import_run *run, import_taking *t) {
     char *name = sqlite3_mprintf("%s\n%s", f->model, f->task);
     import_file **at = name ? import_map_at(latest, name, strlen(name), true) : NULL;
     sqlite3_free(name);
-    if (!at) ok = import_no_memory(run);
-    if (!at) break;
+    if (!at) {
+      ok = import_no_memory(run);
+      break;
+    }
     import_file *old = *at;
     bool later =
         !old || strcmp(f->created ? f->created : "", old->created ? old->created : "") >= 0;

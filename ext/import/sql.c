@@ -16,6 +16,7 @@ struct import_query {
   import_file *file;
   sqlite3 *db;
   sqlite3_stmt *select;
+  const import_shape *shape; /* of its rows */
   int meaning[MOST_RESULTS], count;
 };
 
@@ -25,9 +26,9 @@ static bool select_failed(const import_query *q) {
                      q->file->format ? q->file->format->name : "this", sqlite3_errmsg(q->db));
 }
 
-static int meaning_of(const import_run *run, const char *name) {
-  for (int i = 0; i < IMPORT_COLUMNS; i++)
-    if (strcmp(name, import_column_names[i]) == 0) return i;
+static int meaning_of(const import_run *run, const import_shape *shape, const char *name) {
+  for (int i = 0; i < shape->count; i++)
+    if (strcmp(name, shape->names[i]) == 0) return i;
   if (strcmp(name, "place") == 0) return IS_PLACE;
   if (strcmp(name, "refused") == 0) return IS_REFUSED;
   for (int i = 0; run->keep[i]; i++)
@@ -62,7 +63,7 @@ static bool prepare(import_query *q, const char *sql) {
   for (int i = 0; i < q->count; i++) {
     const char *name = sqlite3_column_name(q->select, i);
     if (!name) return import_no_memory(q->run);
-    q->meaning[i] = meaning_of(q->run, name);
+    q->meaning[i] = meaning_of(q->run, q->shape, name);
   }
   return true;
 }
@@ -84,7 +85,7 @@ static import_value value_of(sqlite3_stmt *row, int i) {
 
 static bool take_row(import_query *q, sqlite3_int64 number) {
   import_value kept[IMPORT_MOST_KEPT] = {{0}};
-  import_answer a = {.kept = kept, .number = number};
+  import_answer a = {.number = number};
   const char *refused = NULL;
   for (int i = 0; i < q->count; i++) {
     import_value v = value_of(q->select, i);
@@ -95,7 +96,8 @@ static bool take_row(import_query *q, sqlite3_int64 number) {
     if (meaning == IS_REFUSED) refused = (const char *)sqlite3_column_text(q->select, i);
     if (meaning >= IS_KEPT && meaning < IS_OTHER) kept[meaning - IS_KEPT] = v;
   }
-  if (!refused) return import_take(q->run, q->file, &a);
+  a.kept = kept;
+  if (!refused) return q->shape->take(q->run, q->file, &a);
   char place[60];
   sqlite3_snprintf(sizeof place, place, "%.30s %lld", q->file->unit ? q->file->unit : "record",
                    number);
@@ -122,7 +124,7 @@ static bool bind_record(import_query *q, sqlite3_int64 number, const char *recor
 bool import_query_new(import_run *run, import_file *file, const char *sql, import_query **out) {
   import_query *q = *out = sqlite3_malloc64(sizeof *q);
   if (!q) return import_no_memory(run);
-  *q = (import_query){.run = run, .file = file, .db = run->scratch};
+  *q = (import_query){.run = run, .file = file, .db = run->scratch, .shape = &import_answers};
   return prepare(q, sql);
 }
 
@@ -150,11 +152,16 @@ bool import_each(import_run *run, import_file *file, const char *at, const char 
   return ok && found == 0;
 }
 
-bool import_select(import_run *run, import_file *file, sqlite3 *db, const char *sql) {
-  import_query q = {.run = run, .file = file, .db = db};
+bool import_select_as(import_run *run, import_file *file, sqlite3 *db, const char *sql,
+                      const import_shape *shape) {
+  import_query q = {.run = run, .file = file, .db = db, .shape = shape};
   bool ok = prepare(&q, sql) && take_rows(&q, 0, true);
   sqlite3_finalize(q.select);
   return ok;
+}
+
+bool import_select(import_run *run, import_file *file, sqlite3 *db, const char *sql) {
+  return import_select_as(run, file, db, sql, &import_answers);
 }
 
 /* Sets what a row says about a file. */
@@ -182,7 +189,7 @@ static bool take_about(import_query *q) {
 }
 
 bool import_about(import_run *run, import_file *file, const char *sql, const char *record) {
-  import_query q = {.run = run, .file = file, .db = run->scratch};
+  import_query q = {.run = run, .file = file, .db = run->scratch, .shape = &import_answers};
   const import_choices *c = run->choices;
   bool ok = prepare(&q, sql) && bind_record(&q, 0, record, record ? strlen(record) : 0);
   if (ok) {

@@ -426,6 +426,7 @@ bool import_stage_begin(import_run *run) {
 void import_stage_end(import_run *run) {
   import_stage *s = run->stage;
   if (!s) return;
+  sqlite3_finalize(s->insert);
   import_sort_free(s->sort);
   import_map_free(s->pairs);
   import_map_free(s->asked);

@@ -8,21 +8,6 @@
 
 #include "inside.h"
 
-/* Whether columns of these names make a table of answers. */
-typedef struct found {
-  bool there[IMPORT_COLUMNS];
-} found;
-
-static void meet(const import_run *run, found *f, const char *name, size_t length) {
-  for (int i = 0; i < IMPORT_COLUMNS; i++)
-    f->there[i] = f->there[i] || import_suits(run, i, name, length) > 0;
-}
-
-static bool is_table(const import_run *run, const found *f) {
-  return (f->there[IMPORT_MODEL] || run->choices->model_name) && f->there[IMPORT_ITEM] &&
-         (f->there[IMPORT_CORRECT] || f->there[IMPORT_SCORE]);
-}
-
 /* The keys of a compact object of JSON, one after the other: false after the last. */
 typedef struct pairs {
   const char *at;
@@ -40,63 +25,53 @@ static bool next_pair(pairs *p) {
 }
 
 /* Whether the keys of an object are the columns of a table. */
-static bool knows_keys(const import_run *run, const char *object) {
+static bool knows_keys(const import_run *run, const char *object, const import_shape *shape) {
   pairs p = {.at = object};
-  found f = {0};
-  while (next_pair(&p)) meet(run, &f, p.key + 1, (size_t)(p.key_end - p.key) - 2);
-  return is_table(run, &f);
+  bool there[IMPORT_COLUMNS] = {false};
+  while (next_pair(&p))
+    for (int i = 0; i < shape->count; i++)
+      there[i] = there[i] || shape->suits(run, i, p.key + 1, (size_t)(p.key_end - p.key) - 2) > 0;
+  return shape->enough(run, there);
 }
 
 /*
 ** CSV
 */
 
-static bool knows_csv(import_run *run, const import_file *file) {
-  return file->kind == IMPORT_CSV && knows_keys(run, file->outline);
-}
-
-static bool take_lines(import_run *run, import_file *file, import_csv *csv,
-                       const import_roles *roles) {
+static bool take_lines(import_run *run, import_file *file, const import_shape *shape,
+                       import_csv *csv, const import_roles *roles) {
   import_value kept[IMPORT_MOST_KEPT];
-  import_answer a = {.kept = kept};
+  import_answer a = {0};
   int got;
   while ((got = import_csv_next(csv)) == 1) {
-    for (int i = 0; i < IMPORT_COLUMNS; i++)
+    for (int i = 0; i < shape->count; i++)
       if (roles->of[i] >= 0) a.of[i] = import_csv_field(csv, (size_t)roles->of[i]);
     for (int i = 0; run->keep[i]; i++) kept[i] = import_csv_field(csv, (size_t)roles->kept[i]);
+    a.kept = kept;
     a.number = import_csv_line(csv);
-    if (!import_take(run, file, &a)) return false;
+    if (!shape->take(run, file, &a)) return false;
   }
   return got == 0;
 }
 
-static bool read_csv(import_run *run, import_file *file) {
+static bool read_csv(import_run *run, import_file *file, const import_shape *shape) {
   import_csv *csv = import_csv_open(run, file);
   import_roles roles;
   size_t width = csv ? import_csv_width(csv) : 0;
   const char **names = csv ? sqlite3_malloc64(width * sizeof *names) : NULL;
   if (csv && !names) import_no_memory(run);
   for (size_t i = 0; names && i < width; i++) names[i] = import_csv_name(csv, i);
-  file->strict = true;
   bool ok = names && import_set(run, &file->unit, "line") &&
-            import_find_roles(run, file, names, width, &roles);
+            import_find_roles(run, file, shape, names, width, &roles);
   for (size_t i = 0; ok && i < width; i++) import_csv_want(csv, i, false);
-  for (int i = 0; ok && i < IMPORT_COLUMNS; i++)
+  for (int i = 0; ok && i < shape->count; i++)
     if (roles.of[i] >= 0) import_csv_want(csv, (size_t)roles.of[i], true);
   for (int i = 0; ok && run->keep[i]; i++) import_csv_want(csv, (size_t)roles.kept[i], true);
-  ok = ok && take_lines(run, file, csv, &roles);
+  ok = ok && take_lines(run, file, shape, csv, &roles);
   sqlite3_free(names);
   import_csv_close(csv);
   return ok;
 }
-
-const import_format import_csv_table = {
-    .name = "csv",
-    .reads = "CSV, TSV or semicolons, a row per answer",
-    .told_by = "a first line with columns for model, item, and correct or score",
-    .becomes = "an answer per row; --model COLUMN, --item, --task, --correct, --score name columns",
-    .knows = knows_csv,
-    .read = read_csv};
 
 /*
 ** JSON
@@ -112,18 +87,15 @@ typedef struct meaning {
 typedef struct reading {
   import_run *run;
   import_file *file;
-  import_map *keys; /* meanings, by key as JSON */
-  const meaning *roles[IMPORT_COLUMNS];
+  const import_shape *shape;
+  import_map *keys;                                              /* meanings, by key as JSON */
+  const meaning *roles[IMPORT_COLUMNS], *rivals[IMPORT_COLUMNS]; /* rivals suit as well */
   import_buffer text; /* strings of the record, unquoted */
   import_value kept[IMPORT_MOST_KEPT];
   import_answer answer;
 } reading;
 
-static bool fail_both(reading *r, const meaning *m) {
-  const char *role = import_column_names[m->role];
-  return import_fail(r->run, r->file, "both %s and %s may be the %s; say which it is by --%s KEY",
-                     r->roles[m->role]->name, m->name, role, role);
-}
+enum { MOST_KEYS = 10000 }; /* that are remembered */
 
 /* A key that was not met before. */
 static bool learn(reading *r, meaning *m, const char *key, size_t length) {
@@ -134,16 +106,26 @@ static bool learn(reading *r, meaning *m, const char *key, size_t length) {
   m->name[n] = 0;
   for (int i = 0; r->run->keep[i]; i++)
     if (sqlite3_stricmp(m->name, r->run->keep[i]) == 0) m->kept = i;
-  for (int i = 0; i < IMPORT_COLUMNS; i++) {
-    int suits = import_suits(r->run, i, m->name, n);
+  for (int i = 0; i < r->shape->count; i++) {
+    int suits = r->shape->suits(r->run, i, m->name, n);
     if (suits <= m->suits) continue;
     m->role = i;
     m->suits = suits;
   }
   if (m->role < 0) return true;
-  const meaning *other = r->roles[m->role];
-  if (other && other->suits == m->suits) return fail_both(r, m);
-  if (!other || other->suits < m->suits) r->roles[m->role] = m;
+  const meaning **now = &r->roles[m->role], **rival = &r->rivals[m->role];
+  if (*now && (*now)->suits > m->suits) return true;
+  *rival = *now && (*now)->suits == m->suits ? m : NULL;
+  if (!*rival) *now = m;
+  return true;
+}
+
+static bool check_rivals(reading *r) {
+  for (int i = 0; i < r->shape->count; i++)
+    if (r->rivals[i])
+      return import_fail(
+          r->run, r->file, "both %s and %s may be the %s; say which it is by --%s COLUMN",
+          r->roles[i]->name, r->rivals[i]->name, r->shape->names[i], r->shape->names[i]);
   return true;
 }
 
@@ -168,8 +150,9 @@ static import_value read_value(reading *r, const char *json, const char *end) {
 
 static bool take_pair(reading *r, const pairs *p) {
   size_t length = (size_t)(p->key_end - p->key);
-  meaning *m = import_map_at(r->keys, p->key, length, true);
-  if (!m) return import_no_memory(r->run);
+  bool make = import_map_count(r->keys) < MOST_KEYS;
+  meaning *m = import_map_at(r->keys, p->key, length, make);
+  if (!m) return !make || import_no_memory(r->run);
   if (!m->name && !learn(r, m, p->key, length)) return false;
   bool is_role = m->role >= 0 && r->roles[m->role] == m;
   if (!is_role && m->kept < 0) return true;
@@ -183,12 +166,12 @@ static bool take_pair(reading *r, const pairs *p) {
 static bool check_keys(reading *r) {
   bool there[IMPORT_COLUMNS];
   sqlite3_str *names = sqlite3_str_new(NULL);
-  for (int i = 0; i < IMPORT_COLUMNS; i++) there[i] = r->roles[i];
+  for (int i = 0; i < r->shape->count; i++) there[i] = r->roles[i];
   for (size_t i = 0; i < import_map_count(r->keys) && sqlite3_str_length(names) < 1000; i++)
     sqlite3_str_appendf(names, "%s%.60s", i ? ", " : "",
                         ((const meaning *)import_map_entry(r->keys, i))->name);
   char *all = sqlite3_str_finish(names);
-  bool ok = import_check_roles(r->run, r->file, there, all ? all : "none");
+  bool ok = r->shape->check(r->run, r->file, there, all ? all : "none");
   sqlite3_free(all);
   return ok;
 }
@@ -203,41 +186,36 @@ static bool take_record(reading *r, const char *text, size_t length, sqlite3_int
   r->text.length = 0;
   while (next_pair(&p))
     if (!take_pair(r, &p)) return false;
-  return (number > 1 || check_keys(r)) && import_take(r->run, r->file, &r->answer);
+  return check_rivals(r) && (number > 1 || check_keys(r)) &&
+         r->shape->take(r->run, r->file, &r->answer);
 }
 
 /* The records may be an array in an object, such as {"results":[...]}: where. */
-static bool find_records(const import_run *run, const import_file *file, char at[80]) {
+static bool find_records(const import_run *run, const import_file *file, const import_shape *shape,
+                         char at[80]) {
   pairs p = {.at = file->outline};
   *at = 0;
-  if (file->kind != IMPORT_JSON || knows_keys(run, file->outline)) return true;
+  if (file->kind != IMPORT_JSON || knows_keys(run, file->outline, shape)) return true;
   while (next_pair(&p)) {
     size_t length = (size_t)(p.key_end - p.key) - 2;
     if (p.value[0] != '[' || p.value[1] != '{' || length > 70 || memchr(p.key, '.', length))
       continue;
-    if (!knows_keys(run, p.value + 1)) continue;
+    if (!knows_keys(run, p.value + 1, shape)) continue;
     sqlite3_snprintf(80, at, "$.%.*s", (int)length, p.key + 1);
     return true;
   }
   return false;
 }
 
-static bool knows_json(import_run *run, const import_file *file) {
-  char at[80];
-  if (file->kind == IMPORT_JSON) return find_records(run, file, at);
-  return file->kind == IMPORT_JSONL && knows_keys(run, file->outline);
-}
-
-static bool read_json(import_run *run, import_file *file) {
-  reading r = {.run = run, .file = file, .keys = import_map_new(sizeof(meaning))};
+static bool read_json(import_run *run, import_file *file, const import_shape *shape) {
+  reading r = {.run = run, .file = file, .shape = shape, .keys = import_map_new(sizeof(meaning))};
   const char *text;
   size_t length;
   int got = -1;
   bool ok = r.keys || import_no_memory(run);
   char at[80];
-  bool within = find_records(run, file, at) && *at;
-  import_records *records = ok ? import_open(run, file, within ? at : NULL, NULL) : NULL;
-  file->strict = true;
+  if (!find_records(run, file, shape, at)) *at = 0;
+  import_records *records = ok ? import_open(run, file, *at ? at : NULL, NULL) : NULL;
   while (records && (got = import_next(records, &text, &length, NULL)) == 1)
     if (!take_record(&r, text, length, import_number(records))) break;
   import_close(records);
@@ -248,74 +226,66 @@ static bool read_json(import_run *run, import_file *file) {
   return got == 0;
 }
 
-const import_format import_json_records = {
-    .name = "json",
-    .reads = "JSON lines, or an array of objects, one per answer",
-    .told_by = "keys for model, item, and correct or score in the first record",
-    .becomes = "an answer per record; --model KEY, --item, --task, --correct, --score name keys",
-    .knows = knows_json,
-    .read = read_json};
-
 /*
 ** Databases
 */
 
-static const char *table_of(const import_run *run) {
-  return run->choices->table ? run->choices->table : "results";
+static const char *table_of(const import_run *run, const import_shape *shape) {
+  return run->choices->table ? run->choices->table : shape->table;
 }
 
-/* The names of the columns of the table. */
-static bool prepare_table(import_run *run, const import_file *file, sqlite3 *db,
+/* The table with all of its columns. */
+static bool prepare_table(import_run *run, const import_file *file, const char *table, sqlite3 *db,
                           sqlite3_stmt **out) {
-  char *sql = sqlite3_mprintf("SELECT * FROM \"%w\"", table_of(run));
+  char *sql = sqlite3_mprintf("SELECT * FROM \"%w\"", table);
   if (!sql) return import_no_memory(run);
   int rc = sqlite3_prepare_v2(db, sql, -1, out, NULL);
   sqlite3_free(sql);
   return rc == SQLITE_OK ||
          import_fail(run, file, "the table %s cannot be read: %s; name another by --table TABLE",
-                     table_of(run), sqlite3_errmsg(db));
+                     table, sqlite3_errmsg(db));
 }
 
-static bool knows_database(import_run *run, const import_file *file) {
-  if (file->kind != IMPORT_DATABASE) return false;
-  char *path = sqlite3_mprintf("$.\"%s\"", table_of(run));
-  bool has = path ? import_has(run, file, path) : import_no_memory(run);
-  sqlite3_free(path);
-  return has;
+/* Whether the outline has the table, with such columns. */
+static bool has_table(const import_run *run, const import_file *file, const import_shape *shape) {
+  const char *table = table_of(run, shape);
+  pairs p = {.at = file->outline};
+  while (next_pair(&p))
+    if (import_is_name(p.key + 1, (size_t)(p.key_end - p.key) - 2, table))
+      return knows_keys(run, p.value, shape);
+  return false;
 }
 
 /* SELECT "its column" AS model, ... */
-static char *select_roles(const import_run *run, const char *const *names,
-                          const import_roles *roles) {
+static char *select_roles(const import_run *run, const import_shape *shape,
+                          const char *const *names, const import_roles *roles) {
   sqlite3_str *sql = sqlite3_str_new(NULL);
   const char *comma = "SELECT ";
-  for (int i = 0; i < IMPORT_COLUMNS; i++) {
+  for (int i = 0; i < shape->count; i++) {
     if (roles->of[i] < 0) continue;
-    sqlite3_str_appendf(sql, "%sr.\"%w\" AS %s", comma, names[roles->of[i]],
-                        import_column_names[i]);
+    sqlite3_str_appendf(sql, "%sr.\"%w\" AS %s", comma, names[roles->of[i]], shape->names[i]);
     comma = ", ";
   }
   for (int i = 0; run->keep[i]; i++)
     sqlite3_str_appendf(sql, "%sr.\"%w\" AS \"%w\"", comma, names[roles->kept[i]], run->keep[i]);
-  sqlite3_str_appendf(sql, " FROM \"%w\" AS r", table_of(run));
+  sqlite3_str_appendf(sql, " FROM \"%w\" AS r", table_of(run, shape));
   return sqlite3_str_finish(sql);
 }
 
-static bool read_database(import_run *run, import_file *file) {
+static bool read_database(import_run *run, import_file *file, const import_shape *shape) {
   sqlite3 *db = import_database(run, file);
   sqlite3_stmt *all = NULL;
   import_roles roles;
-  bool ok = db && prepare_table(run, file, db, &all);
+  bool ok = db && prepare_table(run, file, table_of(run, shape), db, &all);
   int count = ok ? sqlite3_column_count(all) : 0;
   const char **names = ok ? sqlite3_malloc64((size_t)count * sizeof *names) : NULL;
-  if (ok && !names) import_no_memory(run);
-  for (int i = 0; names && i < count; i++)
+  if (ok && !names) ok = import_no_memory(run);
+  for (int i = 0; ok && i < count; i++)
     if (!(names[i] = sqlite3_column_name(all, i))) ok = import_no_memory(run);
-  file->strict = true;
-  ok = ok && names && import_set(run, &file->unit, "row") &&
-       import_find_roles(run, file, names, (size_t)count, &roles);
-  char *sql = ok ? select_roles(run, names, &roles) : NULL;
-  if (ok) ok = sql ? import_select(run, file, db, sql) : import_no_memory(run);
+  ok = ok && import_set(run, &file->unit, "row") &&
+       import_find_roles(run, file, shape, names, (size_t)count, &roles);
+  char *sql = ok ? select_roles(run, shape, names, &roles) : NULL;
+  if (ok) ok = sql ? import_select_as(run, file, db, sql, shape) : import_no_memory(run);
   sqlite3_free(sql);
   sqlite3_free(names);
   sqlite3_finalize(all);
@@ -323,10 +293,68 @@ static bool read_database(import_run *run, import_file *file) {
   return ok;
 }
 
+/*
+** Any kind of file
+*/
+
+bool import_knows_table(import_run *run, const import_file *file, const import_shape *shape) {
+  if (file->kind == IMPORT_JSON) {
+    char at[80];
+    return find_records(run, file, shape, at);
+  }
+  if (file->kind == IMPORT_DATABASE) return has_table(run, file, shape);
+  return file->kind != IMPORT_ZIP && knows_keys(run, file->outline, shape);
+}
+
+bool import_read_table(import_run *run, import_file *file, const import_shape *shape) {
+  if (file->kind == IMPORT_ZIP) return import_fail(run, file, "this is a zip archive, not a table");
+  file->strict = true;
+  if (file->kind == IMPORT_CSV) return read_csv(run, file, shape);
+  if (file->kind == IMPORT_DATABASE) return read_database(run, file, shape);
+  return read_json(run, file, shape);
+}
+
+/*
+** Answers, by the kind of file
+*/
+
+static bool knows_csv(import_run *run, const import_file *file) {
+  return file->kind == IMPORT_CSV && import_knows_table(run, file, &import_answers);
+}
+
+static bool knows_json(import_run *run, const import_file *file) {
+  return (file->kind == IMPORT_JSON || file->kind == IMPORT_JSONL) &&
+         import_knows_table(run, file, &import_answers);
+}
+
+static bool knows_database(import_run *run, const import_file *file) {
+  return file->kind == IMPORT_DATABASE && import_knows_table(run, file, &import_answers);
+}
+
+static bool read_answers(import_run *run, import_file *file) {
+  return import_read_table(run, file, &import_answers);
+}
+
+const import_format import_csv_table = {
+    .name = "csv",
+    .reads = "CSV, TSV or semicolons, a row per answer",
+    .told_by = "a first line with columns for model, item, and correct or score",
+    .becomes = "an answer per row; --model COLUMN, --item, --task, --correct, --score name columns",
+    .knows = knows_csv,
+    .read = read_answers};
+
+const import_format import_json_records = {
+    .name = "json",
+    .reads = "JSON lines, or an array of objects, one per answer",
+    .told_by = "keys for model, item, and correct or score in the first record",
+    .becomes = "an answer per record; --model KEY, --item, --task, --correct, --score name keys",
+    .knows = knows_json,
+    .read = read_answers};
+
 const import_format import_database_table = {
     .name = "database",
     .reads = "a SQLite database with a table of answers",
     .told_by = "a table or view results, or the one that --table names",
     .becomes = "an answer per row; columns as in a CSV file",
     .knows = knows_database,
-    .read = read_database};
+    .read = read_answers};

@@ -129,6 +129,7 @@ static bool tell(import_run *run, sqlite3_stmt *add, const import_file *f, const
     if (l->pair->has_scores) sum.least = fmin(sum.least, l->pair->least);
     if (l->pair->has_scores) sum.most = fmax(sum.most, l->pair->most);
   }
+  if (from == to) sum.answers = sum.rows = f->rows;
   bool outside = from < to && (sum.least < 0 || sum.most > 1) && sum.least <= sum.most;
   char *tasks = to - from == 1 ? sqlite3_mprintf("%s", from->task)
                 : from < to    ? sqlite3_mprintf("%d tasks", (int)(to - from))
@@ -144,10 +145,10 @@ static bool tell(import_run *run, sqlite3_stmt *add, const import_file *f, const
            sqlite3_bind_text(add, 4, from < to ? tasks : f->task, -1, SQLITE_STATIC) |
            sqlite3_bind_text(add, 5, f->metric, -1, SQLITE_STATIC) |
            sqlite3_bind_int64(add, 6, sum.answers) |
-           (sum.answers && sum.verdicts == sum.answers ? sqlite3_bind_int64(add, 7, sum.correct)
-                                                       : sqlite3_bind_null(add, 7)) |
-           (sum.answers ? sqlite3_bind_double(add, 8, sum.sum / (double)sum.answers)
-                        : sqlite3_bind_null(add, 8)) |
+           (sum.verdicts && sum.verdicts == sum.answers ? sqlite3_bind_int64(add, 7, sum.correct)
+                                                        : sqlite3_bind_null(add, 7)) |
+           (from < to && sum.answers ? sqlite3_bind_double(add, 8, sum.sum / (double)sum.answers)
+                                     : sqlite3_bind_null(add, 8)) |
            sqlite3_bind_int64(add, 9, sum.rows - sum.answers) |
            sqlite3_bind_text(add, 10, note ? note : f->note, -1, SQLITE_STATIC);
   bool ok =

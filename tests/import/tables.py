@@ -105,6 +105,8 @@ def columns(t):
     for name, text in (("two.csv", "model,qid,id,correct\nm,1,1,1\n"), ("two.json", '{"model":"m","qid":1,"id":1,"correct":1}')):
         t.refuses(f"two aliases, {name}", t.file(name, text), "both qid and id may be the item", "--item")
         t.imports(f"one of two aliases, {name}", t.file(name, text), [("m", "two", 1, 1, 1, None, None)], item="id")
+    for name, text in (("three.csv", "model,qid,id,item,correct\nm,8,9,1,1\n"), ("three.json", '{"model":"m","qid":8,"id":9,"item":1,"correct":1}')):
+        t.imports(f"a name goes before two aliases, {name}", t.file(name, text), [("m", "three", 1, 1, 1, None, None)])
     t.imports("a key that comes late", t.file("late.jsonl", '{"model":"m","item":1,"correct":1}\n{"model":"m","item":2,"correct":null,"error":"quota"}\n'),
               [("m", "late", 1, 1, 1, None, None), ("m", "late", 2, 1, None, None, "quota")])
     t.imports("records within an object", t.file("in.json", '{"version":2,"rows":[],"data":[{"model":"m","item":1,"correct":1},{"model":"m","item":2,"correct":0}],"end":{}}'),
@@ -126,7 +128,7 @@ def refused(t):
             ("a quote that stays open", head + 'm,t,1,1,1,\nm,"t,2,1,1,\nm,t,3,1,1,\n', "line 3: a quote is not closed"),
             ("a quote inside a field", head + 'm,t,1,1,1,\nm,t,5" pipe or 6" pipe,1,1,\n', "line 3: a quote within a field"),
             ("text after a quote", head + 'm,"two\nlines",1,1,1,\nm,"t"x,2,1,1,\n', "line 4: a quote within a field"),
-            ("two of a name", "model,item,Item,correct\nm,1,1,1\n", "there are 2 columns Item"),
+            ("two of a name", "model,item,Item,correct\nm,1,1,1\n", "there are two columns Item"),
             ("a header alone", head, "there are no answers in it"),
             ("nothing at all", "", "it is empty"),
             ("blank lines alone", "\n \n", "it is empty"),
@@ -218,6 +220,33 @@ def databases(t):
     t.check("all or nothing", (status, "no more" in said, t.rows(stops, "SELECT count(*) FROM results")), (1, True, [(1,)]))
 
 
+def votes(t):
+    text = "model_a,model_b,winner,turn\nx,y,model_a,1\nx,z,tie (bothbad),2\ny,z,z,1\ny,x,tie,1\n"
+    rows = [("x", "y", "model_a"), ("x", "z", "both_bad"), ("y", "z", "model_b"), ("y", "x", "tie")]
+    query = "SELECT model_a, model_b, winner FROM votes ORDER BY record"
+    said = t.imports("votes", t.file("votes.csv", text), rows, query)
+    t.check("votes: what is there", said.splitlines()[-1], "votes votes: rows 4, models 3, tasks 0, questions 0")
+    t.check("votes: a line for the file", said.splitlines()[0].split("|")[1:], ["votes", "", "", "", "4", "", "", "0", ""])
+    t.imports("votes: columns to keep", t.file("votes.csv", text), [("1",), ("2",), ("1",), ("1",)], "SELECT turn FROM votes ORDER BY record", keep="turn")
+    t.imports("votes in JSON", t.file("votes.json", '[{"model_a":"x","model_b":"y","winner":"model_b","conversation":[{}]}]'), [("x", "y", "model_b")], query)
+    db, file = t.path("v.db"), t.file("votes.csv", text)
+    for content, expected in ((text, rows), (text, rows), ("model_a,model_b,winner\nx,y,tie\n", [("x", "y", "tie")])):
+        file.write_text(content)
+        t.run(db, file)
+        t.check("votes: the file again", t.rows(db, query), expected)
+    t.refuses("votes: words that are none", t.file("votes.csv", "model_a,model_b,winner\nx,y,maybe\nx,x,tie\n,y,tie\n"), "line 2: winner must be",
+              "line 3: model_a and model_b are the same", "line 4: model_a and model_b must be names")
+    t.refuses("votes and answers", [file, t.file("a.csv", "model,item,correct\nm,1,1\n")], "some of the files are votes and some are answers")
+
+
+def counts(t):
+    query = "SELECT model, task, k, n FROM counts ORDER BY model, task"
+    t.imports("counts", t.file("c.csv", "model,task,k,n\na,t,3,5\nb,t,5,5\n"), [("a", "t", 3, 5), ("b", "t", 5, 5)], query)
+    t.imports("counts by aliases", t.file("c.jsonl", '{"llm":"a","correct":3,"total":5}\n{"llm":"b","correct":0,"total":0}'), [("a", "c", 3, 5), ("b", "c", 0, 0)], query)
+    t.refuses("counts that are none", t.file("c.csv", "model,k,n\na,6,5\nb,x,5\n,1,1\n"), "line 2: k and n must be", "line 3: k and n must be", "line 4: model is blank")
+    t.refuses("counts and votes", [t.file("c.csv", "model,k,n\na,1,5\n"), t.file("v.csv", "model_a,model_b,winner\nx,y,tie\n")], "these are votes, and others are counts")
+
+
 def schema(t):
     """The table is that of sql/schema.sql."""
     def told(db):
@@ -246,6 +275,6 @@ def many(t):
 
 if __name__ == "__main__":
     suite = Suite(sys.argv[1])
-    for part in (words, fields, scores, kept, columns, refused, twice, later, databases, schema, many):
+    for part in (words, fields, scores, kept, columns, refused, twice, later, databases, votes, counts, schema, many):
         part(suite)
     suite.end()

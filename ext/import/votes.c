@@ -1,0 +1,115 @@
+/*
+** An arena's votes, as LMSYS and arena-rank have them: a table with columns model_a, model_b
+** and winner.
+**
+** They go to a table votes, whose key is the file and the place in it: the same file again
+** changes nothing.  winner becomes 'model_a', 'model_b', 'tie' or 'both_bad'.
+*/
+#include <string.h>
+
+#include "inside.h"
+
+enum { MODEL_A, MODEL_B, WINNER, COLUMNS };
+static const char *const names[COLUMNS] = {"model_a", "model_b", "winner"};
+
+static int suits(const import_run *run, int role, const char *name, size_t length) {
+  (void)run;
+  return import_is_name(name, length, names[role]) ? 2 : 0;
+}
+
+static bool enough(const import_run *run, const bool *there) {
+  (void)run;
+  return there[MODEL_A] && there[MODEL_B] && there[WINNER];
+}
+
+static bool check(import_run *run, const import_file *file, const bool *there,
+                  const char *columns) {
+  return enough(run, there) ||
+         import_fail(run, file, "votes have columns model_a, model_b and winner; there are: %s",
+                     columns);
+}
+
+static bool is_text(import_value v, const char *text) {
+  return v.type == IMPORT_TEXT && import_is_name(v.text, v.length, text);
+}
+
+static bool is_same(import_value a, import_value b) {
+  return a.type == IMPORT_TEXT && b.type == IMPORT_TEXT && a.length == b.length &&
+         memcmp(a.text, b.text, a.length) == 0;
+}
+
+/* What the winner is; NULL if it is none of them. */
+static const char *winner_of(const import_answer *row) {
+  static const char *const words[][2] = {{"model_a", "model_a"},
+                                         {"a", "model_a"},
+                                         {"model_b", "model_b"},
+                                         {"b", "model_b"},
+                                         {"tie", "tie"},
+                                         {"both_bad", "both_bad"},
+                                         {"tie (bothbad)", "both_bad"},
+                                         {"bothbad", "both_bad"},
+                                         {"both bad", "both_bad"}};
+  import_value winner = row->of[WINNER];
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (is_text(winner, words[i][0])) return words[i][1];
+  if (is_same(winner, row->of[MODEL_A])) return "model_a";
+  return is_same(winner, row->of[MODEL_B]) ? "model_b" : NULL;
+}
+
+static bool is_model(import_value v) {
+  return v.type == IMPORT_TEXT && v.length > 0 && v.length <= IMPORT_FIELD;
+}
+
+static bool take(import_run *run, import_file *file, const import_answer *row) {
+  const char *winner = winner_of(row), *wrong = NULL;
+  char place[60];
+  if (!is_model(row->of[MODEL_A]) || !is_model(row->of[MODEL_B]))
+    wrong = "model_a and model_b must be names";
+  else if (is_same(row->of[MODEL_A], row->of[MODEL_B]))
+    wrong = "model_a and model_b are the same";
+  else if (!winner)
+    wrong = "winner must be model_a, model_b, tie or both_bad";
+  sqlite3_snprintf(sizeof place, place, "%.30s %lld", file->unit ? file->unit : "record",
+                   row->number);
+  if (wrong) return import_refuse(run, file, place, "%s", wrong);
+  import_value values[] = {{.type = IMPORT_TEXT, .text = file->path, .length = strlen(file->path)},
+                           {.type = IMPORT_INTEGER, .integer = row->number},
+                           row->of[MODEL_A],
+                           row->of[MODEL_B],
+                           {.type = IMPORT_TEXT, .text = winner, .length = strlen(winner)}};
+  return import_direct_add(run, file, values, 5, row->kept);
+}
+
+static const import_shape shape = {.table = "votes",
+                                   .count = COLUMNS,
+                                   .names = names,
+                                   .suits = suits,
+                                   .enough = enough,
+                                   .check = check,
+                                   .take = take};
+
+static bool knows(import_run *run, const import_file *file) {
+  return import_knows_table(run, file, &shape);
+}
+
+/* What the file had before is gone. */
+static bool forget(import_run *run, const import_file *file) {
+  return import_exec(run, "DELETE FROM main.votes WHERE file = %Q", file->path);
+}
+
+static bool read(import_run *run, import_file *file) {
+  return import_direct_begin(run, file, "votes",
+                             "file TEXT NOT NULL, record INTEGER NOT NULL, model_a TEXT NOT NULL, "
+                             "model_b TEXT NOT NULL, winner TEXT NOT NULL, "
+                             "PRIMARY KEY (file, record)",
+                             "file, record, model_a, model_b, winner") &&
+         forget(run, file) && import_read_table(run, file, &shape);
+}
+
+const import_format import_votes = {.name = "votes",
+                                    .reads = "an arena's votes, in CSV, JSON or a database",
+                                    .told_by = "columns model_a, model_b and winner",
+                                    .becomes =
+                                        "a table votes, a row per vote: evalci votes reads it",
+                                    .knows = knows,
+                                    .read = read};
