@@ -179,16 +179,21 @@ $(call loadable,build/sanitized/hosts,tests/faults/hosts.c,sanitized)
 $(call core,build/threads,tests/faults/threads.c,threaded,,-lpthread)
 
 # The fuzz targets: as a program that runs what was found; and searching, by clang.
-$(foreach f,$(FUZZED),$(call core,build/fuzz/replay-$(f),tests/faults/fuzz/$(f).c,asserted,-DREPLAY))
+$(foreach f,$(FUZZED),$(call core,build/fuzz/replay-$(f),tests/faults/fuzz/$(f).c $(IMPORT:%.c=build/asserted/%.o),asserted,-DREPLAY,-lz -lzstd))
 
 build/fuzz/%.o: %.c $(HEADERS)
 	@mkdir -p $(@D)
 	clang $(WARN) $(FUZZ) -fsanitize-coverage=inline-8bit-counters,pc-table -c -o $@ $<
 
-$(FUZZED:%=build/fuzz/%): build/fuzz/%: tests/faults/fuzz/%.c $(SOURCES) $(HEADERS) $(STATS:%.c=build/fuzz/%.o) $(BOARD:%.c=build/fuzz/%.o)
+build/fuzz/ext/import/%.o: ext/import/%.c $(HEADERS)
+	@mkdir -p $(@D)
+	clang $(WARN) $(FUZZ) -fsanitize=fuzzer-no-link -c -o $@ $<
+
+$(FUZZED:%=build/fuzz/%): build/fuzz/%: tests/faults/fuzz/%.c $(SOURCES) $(HEADERS) \
+                          $(STATS:%.c=build/fuzz/%.o) $(BOARD:%.c=build/fuzz/%.o) $(IMPORT:%.c=build/fuzz/%.o)
 	@mkdir -p $(@D)
 	clang $(WARN) $(FUZZ) -fsanitize=fuzzer -DSQLITE_CORE -o $@ $< $(BINDING) $(filter %.o,$^) \
-	  $(GSL) -lsqlite3 -lm
+	  $(GSL) -lsqlite3 -lz -lzstd -lm
 
 -include $(wildcard build/*.d build/*/*/*.d)
 

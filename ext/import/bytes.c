@@ -202,13 +202,14 @@ static bool check_text(import_bytes *in) {
     if (*c == 0)
       return import_fail(in->run, in->file, "line %lld: a zero byte; this is not text",
                          line_of(in, c));
+    if (!in->expected) in->first = *c;
     int more = in->expected ? in->expected - 1 : begin_character(*c, &in->lo, &in->hi);
     if (more < 0 || (in->expected && (*c < in->lo || *c > in->hi)))
       return import_fail(
           in->run, in->file,
           "line %lld: byte 0x%02X is not UTF-8; the file seems to be Latin-1 (ISO 8859-1, "
           "Windows-1252); convert it, as in iconv -f WINDOWS-1252 -t UTF-8",
-          line_of(in, c), *c);
+          line_of(in, c), in->first);
     if (in->expected) in->lo = 0x80, in->hi = 0xBF;
     in->expected = more;
     c++;
@@ -234,6 +235,8 @@ bool import_bytes_fill(import_bytes *in) {
   in->at = in->buffer;
   in->end = in->failed ? in->at : in->at + got;
   in->offset += (sqlite3_int64)got;
+  if (!in->failed && got == 0 && in->expected)
+    in->failed = !import_fail(in->run, in->file, "it ends within a character; is it cut short?");
   if (in->failed || got == 0) return false;
   if (in->text) in->failed = (first && !check_start(in)) || !check_text(in);
   if (in->failed) in->end = in->at;

@@ -81,6 +81,7 @@ typedef struct import_bytes {
   FILE *from;
   bool text;                    /* is UTF-8, and checked to be */
   int expected;                 /* bytes to come of a character of several, */
+  unsigned char first;          /* of them */
   unsigned char lo, hi;         /* the next of them from lo to hi */
   struct import_unpack *unpack; /* of an entry; bytes.c */
   unsigned char buffer[IMPORT_BUFFER];

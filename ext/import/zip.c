@@ -22,7 +22,7 @@ enum {
 };
 
 /* Of one entry; and of all, where an archive is small: logs were seen to shrink to a fiftieth. */
-static const uint64_t most_unpacked = 4ull << 30;
+static const uint64_t most_entry = 1ull << 30, most_unpacked = 4ull << 30;
 static const uint64_t most_ratio = 200;
 
 static uint64_t number(const unsigned char *at, int bytes) {
@@ -118,9 +118,9 @@ static bool check_sizes(import_run *run, const import_file *file, const import_z
     const char *name = import_map_name(zip->entries, i, NULL);
     if (e->offset > size || e->packed > size - e->offset)
       return is_damaged(run, file, "an entry lies outside");
-    if (e->size > most_unpacked)
+    if (e->size > most_entry)
       return import_fail(run, file, "%s unpacks to %llu bytes; this reads at most %llu", name,
-                         (unsigned long long)e->size, (unsigned long long)most_unpacked);
+                         (unsigned long long)e->size, (unsigned long long)most_entry);
     packed += e->packed;
     unpacked += e->size;
   }
