@@ -1,6 +1,6 @@
 # evalci: error bars for LLM evals, inside SQL.  README.md says how to use it.
 #
-#   make            build the extension          make demo       see it work
+#   make            build extension and program  make demo       see them work
 #   make test       run every test               make bench      measure its speed
 #   make install    into PREFIX                  make dist       a file for each platform
 #   make coverage   the paper's claims, redone   make accuracy   against the references
@@ -39,10 +39,13 @@ BOARD    := $(wildcard ext/board/*.c)
 BINDING  := $(wildcard ext/sqlite/*.c)
 SOURCES  := $(STATS) $(BOARD) $(BINDING)
 IMPORT   := $(wildcard ext/import/*.c)
+# The program is these, with the above built in.
+PROGRAM  := $(IMPORT) $(wildcard ext/cli/*.c)
+EVALCI   := build/bin/evalci
 HEADERS  := $(wildcard ext/*.h ext/*/*.h tests/*.h tests/faults/fuzz/*.h)
 FUZZERS  := $(wildcard tests/faults/fuzz/*.c)
 TESTS    := $(wildcard tests/*/*.c)
-OURS     := $(HEADERS) $(SOURCES) $(IMPORT) $(TESTS) $(FUZZERS)
+OURS     := $(HEADERS) $(SOURCES) $(PROGRAM) $(TESTS) $(FUZZERS)
 SUITES   := $(wildcard tests/sql/*.test)
 
 # Nothing fused, so that every processor gives the same digits: ext/stats/lanes.h.
@@ -115,7 +118,7 @@ endef
 
 all:
 	$(call need,$(BUILD_NEEDS))
-	@$(MAKE) --no-print-directory $(SO)
+	@$(MAKE) --no-print-directory $(SO) $(EVALCI)
 
 $(SO): $(SOURCES:%.c=build/%.o)
 	$(CC) -shared $(CFLAGS) $(LDFLAGS) -o $@ $^ $(HIDE) $(GSL) -lm
@@ -124,6 +127,16 @@ $(SO): $(SOURCES:%.c=build/%.o)
 build/%.o: %.c
 	@mkdir -p $(@D)
 	$(COMPILE) -fPIC -fvisibility=hidden -c -o $@ $<
+
+# The program: the mathematics as above, the SQL surface as a part of SQLite.
+BUILT_IN := $(BINDING:%.c=build/program/%.o) $(PROGRAM:%.c=build/program/%.o)
+$(EVALCI): $(STATS:%.c=build/%.o) $(BOARD:%.c=build/%.o) $(BUILT_IN)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(HIDE_$(if $(DARWIN),,LINUX)) $(GSL) -lsqlite3 -lz -lzstd -lm
+
+build/program/%.o: %.c
+	@mkdir -p $(@D)
+	$(COMPILE) -DSQLITE_CORE -c -o $@ $<
 
 # The extension's objects for programs that test, with assertions, each compiled once for
 # all of them, in the ways that they are built; core/ has the SQL binding as a part of SQLite.
@@ -195,17 +208,22 @@ $(FUZZED:%=build/fuzz/%): build/fuzz/%: tests/faults/fuzz/%.c $(SOURCES) $(HEADE
 	clang $(WARN) $(FUZZ) -fsanitize=fuzzer -DSQLITE_CORE -o $@ $< $(BINDING) $(filter %.o,$^) \
 	  $(GSL) -lsqlite3 -lz -lzstd -lm
 
--include $(wildcard build/*.d build/*/*/*.d)
+-include $(wildcard build/*.d build/*/*/*.d build/program/*/*/*.d)
 
 demo:
 	$(call need,$(DEMO_NEEDS))
-	@$(MAKE) -s --no-print-directory $(SO)
+	@$(MAKE) -s --no-print-directory $(SO) $(EVALCI)
 	@rm -f build/demo.db
 	@. sql/shell.sh && sqlite build/demo.db '.load build/evalci' '.echo on' '.read sql/demo.sql'
 	@echo 'Go on, at a prompt with the extension loaded:'
 	@echo "  sqlite3 -box build/demo.db -cmd '.load build/evalci'"
 	@echo 'and type, for one:'
 	@echo '  SELECT * FROM ci_methods(18, 20);'
+	@echo
+	@echo 'The program needs no sqlite3 shell.  On the same answers as a CSV file:'
+	@echo '  $(EVALCI) leaderboard build/demo.csv'
+	@$(EVALCI) sql build/demo.db 'SELECT model, item, correct FROM results' --csv >build/demo.csv
+	@$(EVALCI) leaderboard build/demo.csv
 
 # Names may hold anything, so the shell reads them from its environment; value gives them unexpanded.
 report: export EVALS := $(value DB)
@@ -342,8 +360,9 @@ reference:
 	$(PYTHON) tests/numeric/reference/generate.py
 	git diff --exit-code --stat -- tests/numeric/reference
 
-install: $(SO)
-	install -d $(DESTDIR)$(PREFIX)/lib/sqlite3 $(DESTDIR)$(PREFIX)/include
+install: $(SO) $(EVALCI)
+	install -d $(DESTDIR)$(PREFIX)/lib/sqlite3 $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(EVALCI) $(DESTDIR)$(PREFIX)/bin/
 	install -m 755 $(SO) $(DESTDIR)$(PREFIX)/lib/sqlite3/
 	install -m 644 ext/evalci.h $(DESTDIR)$(PREFIX)/include/
 
@@ -432,7 +451,8 @@ lint:
 	clang-format --dry-run -Werror $(OURS)
 	cppcheck --quiet --std=c11 --enable=warning,style,performance,portability --inline-suppr \
 	  --suppress=missingIncludeSystem --error-exitcode=1 ext tests
-	$(CC) $(WARN) -Werror -fsyntax-only $(SOURCES) $(IMPORT) $(TESTS) $(FUZZERS)
+	$(CC) $(WARN) -Werror -fsyntax-only $(SOURCES) $(TESTS) $(FUZZERS)
+	$(CC) $(WARN) -Werror -fsyntax-only -DSQLITE_CORE $(PROGRAM)
 	$(CC) $(WARN) -Werror -fsyntax-only -DREPLAY $(FUZZERS)
 	clang -std=c11 -D_DEFAULT_SOURCE -Wall -Wextra -Wpedantic -Werror -fsyntax-only $(SOURCES) $(IMPORT) $(TESTS) $(FUZZERS)
 

@@ -1,0 +1,73 @@
+/*
+** Questions to the results, in SQL; and what SQLite says, in the words of the program.
+*/
+#include <string.h>
+
+#include "cli.h"
+
+/* The columns of the table, a comma between them; NULL where that cannot be told. */
+static char *columns_of(const cli_results *r) {
+  sqlite3_stmt *rows = NULL;
+  char *names = NULL;
+  if (sqlite3_prepare_v2(r->db, "SELECT group_concat(name, ', ') FROM pragma_table_info(?1)", -1,
+                         &rows, NULL) == SQLITE_OK &&
+      sqlite3_bind_text(rows, 1, r->source, -1, SQLITE_STATIC) == SQLITE_OK &&
+      sqlite3_step(rows) == SQLITE_ROW && sqlite3_column_text(rows, 0))
+    names = sqlite3_mprintf("%s", sqlite3_column_text(rows, 0));
+  sqlite3_finalize(rows);
+  return names;
+}
+
+/* Where the functions would have options named, the program has them on its command line. */
+static int fail_columns(const cli *c, const cli_results *r, const char *message, size_t size) {
+  char *names = columns_of(r);
+  int status =
+      cli_fail(c, "%.*s; say which is which by --model, --task, --item, --correct or --score%s%s",
+               (int)size, message, names ? "; the columns are " : "", names ? names : "");
+  sqlite3_free(names);
+  return status;
+}
+
+int cli_fail_results(const cli *c, const cli_results *r) {
+  const char *message = sqlite3_errmsg(r->db), *rest;
+  int code = sqlite3_errcode(r->db) & 0xff;
+  if (code == SQLITE_BUSY)
+    return cli_fail(c, "'%s' is locked by another program; try again when that is done",
+                    r->path ? r->path : "the temporary database");
+  if (strncmp(message, "eval_", 5) == 0 && (rest = strstr(message, ": "))) message = rest + 2;
+  if ((rest = strstr(message, "; name it in options")) ||
+      (rest = strstr(message, "; name one in options")) ||
+      (rest = strstr(message, ", which options name")))
+    return fail_columns(c, r, message, (size_t)(rest - message));
+  if ((rest = strstr(message, "; SELECT model FROM eval_leaderboard")))
+    return cli_fail(c, "%.*s; evalci leaderboard lists them", (int)(rest - message), message);
+  return cli_fail(c, "%s", message);
+}
+
+sqlite3_stmt *cli_ask(const cli *c, const cli_results *r, const char *sql) {
+  sqlite3_stmt *asked = NULL;
+  int rc = sqlite3_prepare_v2(r->db, sql, -1, &asked, NULL);
+  if (rc == SQLITE_OK) rc = sqlite3_bind_text(asked, 1, r->source, -1, SQLITE_STATIC);
+  if (rc == SQLITE_OK) rc = sqlite3_bind_text(asked, 2, r->options, -1, SQLITE_STATIC);
+  if (rc == SQLITE_OK) return asked;
+  cli_fail_results(c, r);
+  sqlite3_finalize(asked);
+  return NULL;
+}
+
+void cli_put_origin(const cli *c, const cli_results *r) {
+  const import_done *d = &r->done;
+  if (r->path) {
+    cli_put_clean(stdout, r->path);
+    printf(", table ");
+    cli_put_clean(stdout, r->source);
+    putchar('\n');
+    return;
+  }
+  cli_put_clean(stdout, strcmp(c->names[0], "-") == 0 ? "standard input" : c->names[0]);
+  if (strcmp(d->table, "results") == 0)
+    printf(" (%s): %lld answers, %lld models, %lld tasks, %lld questions\n", d->format, d->rows,
+           d->models, d->tasks, d->questions);
+  else
+    printf(" (%s): %lld rows, %lld models\n", d->format, d->rows, d->models);
+}

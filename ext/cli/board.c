@@ -1,0 +1,246 @@
+/*
+** The verbs that show a table of the board: leaderboard, compare, tasks, passes, slices,
+** questions.  To people the columns that fit on a line; as JSON, CSV or Markdown all of them.
+*/
+#include <string.h>
+
+#include "cli.h"
+
+#define FORMATTED(format, x) "iif(" x " IS NULL, NULL, printf(" format ", " x "))"
+#define PERCENT(x) FORMATTED("'%.1f%%'", "100 * " x)
+#define POINTS(x) FORMATTED("'%+.1f'", "100 * " x)
+#define CHANCE(x) FORMATTED("'%.3f'", x)
+
+/* A column for people, and what it is; ? and ! before a name as cli_collect() has them. */
+typedef struct cli_column {
+  const char *name, *sql;
+} cli_column;
+
+enum { MOST_SHOWN = 8, QUESTIONS_SHOWN = 50 };
+
+typedef struct cli_board {
+  const char *verb;
+  const char *about; /* %s: the level */
+  cli_column columns[MOST_SHOWN];
+  const char *order;
+} cli_board;
+
+static const cli_board boards[] = {
+    {.verb = "leaderboard",
+     .about = "Accuracy with its %s interval, and the ranks that are open to each model.",
+     .columns = {{"rank", "iif(rank_lo = rank_hi, rank_lo, rank_lo || '\u2013' || rank_hi)"},
+                 {"model", "model"},
+                 {"accuracy", PERCENT("accuracy")},
+                 {"interval", "ci_text(ci)"},
+                 {"P(best)", CHANCE("p_best")},
+                 {"questions", "questions"},
+                 {"?errored", "nullif(errored, 0)"},
+                 {"!method", "method"}}},
+    {.verb = "compare",
+     .about = "A - B in points, on the questions that both answered, with its %s interval; p and "
+              "verdict are held to all pairs.",
+     .columns = {{"A", "model_a"},
+                 {"B", "model_b"},
+                 {"n", "n"},
+                 {"A - B", POINTS("diff")},
+                 {"interval", "ci_text(ci)"},
+                 {"p", CHANCE("p_all")},
+                 {"verdict", "verdict_all"},
+                 {"!method", "method"}}},
+    {.verb = "tasks",
+     .about = "Accuracy on each task, with its %s interval.",
+     .columns = {{"model", "model"},
+                 {"task", "task"},
+                 {"accuracy", PERCENT("accuracy")},
+                 {"interval", "ci_text(ci)"},
+                 {"questions", "questions"},
+                 {"?errored", "nullif(errored, 0)"},
+                 {"!method", "method"}}},
+    {.verb = "passes",
+     .about = "The chance that one of k attempts is right (pass@k), and that all are (pass^k), "
+              "each with its %s interval.",
+     .columns = {{"model", "model"},
+                 {"task", "task"},
+                 {"k", "k"},
+                 {"questions", "questions"},
+                 {"pass@k", PERCENT("pass_at_k")},
+                 {"interval", "ci_text(at_ci)"},
+                 {"pass^k", PERCENT("pass_hat_k")},
+                 {"interval", "ci_text(hat_ci)"}}},
+    {.verb = "slices",
+     .about = "A - B in points on each task, with its %s interval: above 0, B got worse. p is held "
+              "to all tasks of the pair.",
+     .columns = {{"A", "model_a"},
+                 {"B", "model_b"},
+                 {"task", "task"},
+                 {"n", "n"},
+                 {"A - B", POINTS("diff")},
+                 {"interval", "ci_text(ci)"},
+                 {"p", CHANCE("p_bh")},
+                 {"verdict", "verdict"}}},
+    {.verb = "questions",
+     .about = "The share of models that are wrong on each question, with its %s interval.",
+     .columns = {{"task", "task"},
+                 {"question", "item"},
+                 {"models", "models"},
+                 {"difficulty", PERCENT("difficulty")},
+                 {"interval", "ci_text(ci)"},
+                 {"item-rest", FORMATTED("'%+.2f'", "item_rest")},
+                 {"?note", "note"}},
+     .order = " ORDER BY note IS NOT 'perhaps miskeyed', difficulty DESC LIMIT 50"},
+};
+
+static const cli_board *board_of(const cli_verb *verb) {
+  const cli_board *b = boards;
+  while (strcmp(b->verb, verb->name) != 0) b++;
+  return b;
+}
+
+/*
+** Pairs
+*/
+static const char *model_given(const cli *c, cli_choice choice, cli_choice same) {
+  return c->values[choice] ? c->values[choice] : c->values[same];
+}
+
+/* A model by its name: the table may have a number where the command line has text. */
+#define MODEL(parameter)                                                                           \
+  "(SELECT model FROM eval_leaderboard(?1, ?2) WHERE CAST(model AS TEXT) = " parameter " LIMIT 1)"
+
+static const char *where_of(const char *a, const char *b) {
+  if (a && b) return " WHERE model_a = " MODEL("?3") " AND model_b = " MODEL("?4");
+  if (a) return " WHERE model_a = " MODEL("?3");
+  return b ? " WHERE model_b = " MODEL("?4") : "";
+}
+
+static bool bind_models(sqlite3_stmt *asked, const char *a, const char *b) {
+  return (!a || sqlite3_bind_text(asked, 3, a, -1, SQLITE_STATIC) == SQLITE_OK) &&
+         (!b || sqlite3_bind_text(asked, 4, b, -1, SQLITE_STATIC) == SQLITE_OK);
+}
+
+/* Why no row came out: says which model there is not, if that is it. */
+static int check_model(const cli *c, const cli_results *r, const char *model) {
+  if (!model) return CLI_OK;
+  sqlite3_stmt *asked =
+      cli_ask(c, r,
+              "SELECT count(*) FILTER (WHERE CAST(model AS TEXT) = ?3), "
+              "group_concat(model, ', ') FROM (SELECT model FROM eval_leaderboard(?1, ?2))");
+  if (!asked) return CLI_ERROR;
+  int status = CLI_OK;
+  sqlite3_bind_text(asked, 3, model, -1, SQLITE_STATIC);
+  if (sqlite3_step(asked) == SQLITE_ROW && sqlite3_column_int(asked, 0) == 0)
+    status = cli_fail(c, "%s has no model '%s'; it has %.500s", r->source, model,
+                      sqlite3_column_text(asked, 1));
+  sqlite3_finalize(asked);
+  return status;
+}
+
+/*
+** Words
+*/
+static void put_paragraph(const char *text) {
+  cli_put_wrapped(stdout, text, 0, cli_columns(stdout));
+}
+
+static void put_about(const cli *c, const cli_results *r, const cli_board *b) {
+  char level[40];
+  double x = 0.95;
+  if (c->values[CLI_QUIET]) return;
+  cli_number(c, CLI_LEVEL, 0.95, &x);
+  snprintf(level, sizeof level, "%.10g%%", 100 * x);
+  char *about = sqlite3_mprintf(b->about, level);
+  cli_put_origin(c, r);
+  if (about) put_paragraph(about);
+  sqlite3_free(about);
+  putchar('\n');
+}
+
+/* What the table alone does not say. */
+static void put_notes(const cli *c, const cli_table *t) {
+  static const char *const notes[][2] = {
+      {"repeated rows", "Some questions were answered several times by a model, and no column says "
+                        "which attempt it was: they are taken for attempts."},
+      {"clustered by item",
+       "Some questions were asked several times: the intervals take the attempts "
+       "at a question together."},
+      {"score out of range", "A score is outside its range, so there is no accuracy: say what the "
+                             "range is by --lo and --hi."},
+      {"mean of tasks", "Each task counts alike."}};
+  bool first = true;
+  if (c->values[CLI_QUIET]) return;
+  for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
+    if (!cli_table_noted(t, notes[i][0])) continue;
+    if (first) putchar('\n');
+    first = false;
+    put_paragraph(notes[i][1]);
+  }
+}
+
+/* The table with words above and below it. */
+static bool put_board(const cli *c, const cli_results *r, const cli_board *b, const cli_table *t) {
+  put_about(c, r, b);
+  if (!cli_print_table(t, stdout, cli_columns(stdout))) return false;
+  put_notes(c, t);
+  if (b->order && cli_table_rows(t) == QUESTIONS_SHOWN && !c->values[CLI_QUIET])
+    printf("\nThese are the first %d; --csv and --json have all.\n", QUESTIONS_SHOWN);
+  return true;
+}
+
+static int print_board(const cli *c, const cli_results *r, const cli_board *b,
+                       sqlite3_stmt *asked) {
+  cli_table *t = cli_collect(asked);
+  if (!t) return cli_fail_results(c, r);
+  bool ok = true;
+  if (c->values[CLI_MARKDOWN])
+    ok = cli_print_markdown(t, stdout);
+  else if (cli_table_rows(t) > 0)
+    ok = put_board(c, r, b, t);
+  else if (strcmp(b->verb, "passes") == 0)
+    puts("No question was asked more than once.");
+  else
+    puts("There is nothing to compare.");
+  cli_free_table(t);
+  return ok ? CLI_OK : cli_fail_memory(c);
+}
+
+static char *select_of(const cli_board *b, bool plain, const char *where) {
+  sqlite3_str *sql = sqlite3_str_new(NULL);
+  sqlite3_str_appendall(sql, plain ? "SELECT" : "SELECT *");
+  for (int i = 0; plain && i < MOST_SHOWN && b->columns[i].name; i++)
+    sqlite3_str_appendf(sql, "%s %s AS \"%w\"", i ? "," : "", b->columns[i].sql,
+                        b->columns[i].name);
+  sqlite3_str_appendf(sql, " FROM eval_%s(?1, ?2)%s%s", b->verb, where,
+                      plain && b->order ? b->order : "");
+  return sqlite3_str_finish(sql);
+}
+
+static int ask_board(const cli *c, const cli_results *r) {
+  const cli_board *b = board_of(c->verb);
+  const char *first = model_given(c, CLI_A, CLI_BASELINE);
+  const char *second = model_given(c, CLI_B, CLI_CANDIDATE);
+  int status = check_model(c, r, first);
+  if (status == CLI_OK) status = check_model(c, r, second);
+  if (status != CLI_OK) return status;
+  bool plain = cli_is_plain(c);
+  char *sql = select_of(b, plain, where_of(first, second));
+  if (!sql) return cli_fail_memory(c);
+  sqlite3_stmt *asked = cli_ask(c, r, sql);
+  sqlite3_free(sql);
+  if (!asked) return CLI_ERROR;
+  if (!bind_models(asked, first, second))
+    status = cli_fail_results(c, r);
+  else if (plain)
+    status = print_board(c, r, b, asked);
+  else if (cli_stream_rows(c, asked) != SQLITE_DONE)
+    status = cli_fail_results(c, r);
+  sqlite3_finalize(asked);
+  return status;
+}
+
+int cli_run_board(cli *c) {
+  cli_results r;
+  if (!cli_open_results(c, c->names, c->count, &r)) return CLI_ERROR;
+  int status = ask_board(c, &r);
+  cli_close_results(&r);
+  return status;
+}

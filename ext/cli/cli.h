@@ -1,0 +1,206 @@
+/*
+** The program evalci: what its files share.
+**
+** main.c finds the verb, options.c reads the options, results.c opens what is to be read, a
+** file per verb asks SQL for the answer, and table.c prints it.  host.c has what depends on
+** the system.  No formula is here, and no text of the user's becomes SQL: it is bound.
+*/
+#ifndef EVALCI_CLI_H
+#define EVALCI_CLI_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "../import/import.h"
+
+/* How the program ends; 0 also for whatever is no gate. */
+enum { CLI_OK, CLI_GATE_FAILS, CLI_GATE_UNSURE, CLI_ERROR };
+
+/* The options, in the order in which help lists them. */
+typedef enum cli_choice {
+  CLI_OUTPUT,
+  CLI_KEEP,
+  CLI_BASELINE,
+  CLI_CANDIDATE,
+  CLI_MIN,
+  CLI_MARGIN,
+  CLI_SURE,
+  CLI_A,
+  CLI_B,
+  CLI_TITLE,
+  CLI_NOTE,
+  CLI_WIDTH,
+  CLI_DISAGREE,
+  CLI_QUESTIONS,
+  CLI_POWER,
+  CLI_LEVEL,
+  CLI_BY,
+  CLI_ERRORS,
+  CLI_LO,
+  CLI_HI,
+  CLI_JSON,
+  CLI_CSV,
+  CLI_MARKDOWN,
+  CLI_FROM,
+  CLI_TABLE,
+  CLI_MODEL, /* columns, in the order of import_column */
+  CLI_TASK,
+  CLI_ITEM,
+  CLI_ATTEMPT,
+  CLI_CORRECT,
+  CLI_SCORE,
+  CLI_FAILURE,
+  CLI_COST,
+  CLI_LATENCY,
+  CLI_TOKENS,
+  CLI_MODEL_NAME,
+  CLI_TASK_NAME,
+  CLI_SCORER,
+  CLI_METRIC,
+  CLI_FILTER,
+  CLI_SPLIT,
+  CLI_ITEMS,
+  CLI_QUIET,
+  CLI_HELP,
+  CLI_CHOICES
+} cli_choice;
+
+typedef struct cli cli;
+
+typedef struct cli_verb {
+  const char *name;
+  const char *arguments;   /* after the name, in its usage */
+  const char *summary;     /* half a line */
+  const char *const *help; /* paragraphs, wrapped when shown; "  " begins a line as it is */
+  int (*run)(cli *c);
+} cli_verb;
+
+struct cli {
+  const cli_verb *verb;            /* NULL before it is known */
+  const char *values[CLI_CHOICES]; /* NULL where not given; "" for a flag */
+  const char **names;              /* what is no option: files */
+  int count;
+};
+
+/* main.c */
+extern const cli_verb cli_verbs[]; /* verbs.c; one without a name ends them */
+const cli_verb *cli_verb_named(const char *name);
+
+/* Says what was wrong, after the name of the verb; gives CLI_ERROR. */
+int cli_fail(const cli *c, const char *format, ...);
+int cli_fail_memory(const cli *c);
+
+/* Without characters that would steer a terminal. */
+void cli_put_clean(FILE *to, const char *text);
+
+/* options.c */
+typedef struct cli_option {
+  const char *name;     /* without its dashes */
+  const char *argument; /* NULL for a flag */
+  const char *help;
+  const char *verbs; /* that take it, a space around each; NULL for all */
+} cli_option;
+
+extern const cli_option cli_options[CLI_CHOICES];
+bool cli_takes(const cli_verb *verb, cli_choice choice);
+
+/* Reads all after the verb; false after saying what was wrong. */
+bool cli_read_options(cli *c, char **arguments);
+
+/* The number that was given, held to what it must be; `usual` where none was. */
+bool cli_number(const cli *c, cli_choice choice, double usual, double *out);
+bool cli_read_number(const char *text, double *out);
+
+/* Whether the text is one of two words, or was not given. */
+bool cli_one_of(const cli *c, cli_choice choice, const char *one, const char *other);
+
+/* The nearest of `count` names, NULL where none is near. */
+const char *cli_nearest(const char *name, const char *(*at)(int i), int count);
+
+/* help.c */
+void cli_help(FILE *to);
+void cli_help_verb(FILE *to, const cli_verb *verb);
+void cli_put_wrapped(FILE *to, const char *text, int indent, int columns);
+
+/* host.c: the system.  Functions that give an int give 0 or an errno. */
+void cli_start(void);
+bool cli_is_terminal(FILE *stream);
+bool cli_has_colour(FILE *stream);
+int cli_columns(FILE *stream); /* of the terminal, 80 where there is none */
+double cli_seconds(void);      /* since some moment */
+bool cli_exists(const char *path);
+bool cli_is_folder(const char *path);
+bool cli_is_file(const char *path); /* no pipe, no device */
+bool cli_same_file(const char *a, const char *b);
+char *cli_beside(const char *target, int *error); /* a new empty file; for sqlite3_free */
+int cli_sync(const char *path);
+int cli_place(const char *made, const char *target);   /* never replaces: EEXIST */
+int cli_replace(const char *made, const char *target); /* does */
+void cli_remove(const char *path);
+
+/* guard.c.  Between these a signal interrupts the connection, if there is one, and after them it
+ *ends
+ ** the program, by cli_end_guard(); a second one removes the file and ends it at once. */
+void cli_begin_guard(const char *made, sqlite3 *db);
+void cli_guard_connection(sqlite3 *db);
+bool cli_interrupted(void);
+void cli_end_guard(void);
+
+/* results.c */
+typedef struct cli_results {
+  sqlite3 *db;
+  const char *source; /* the table */
+  char *options;      /* of the board, as JSON */
+  char *path;         /* of the database that is read in place, else NULL */
+  import_done done;   /* where it is not */
+} cli_results;
+
+bool cli_is_database(const char *path); /* by its first bytes */
+bool cli_open_results(const cli *c, const char *const *paths, int count, cli_results *out);
+void cli_close_results(cli_results *r);
+
+/* ask.c.  A statement whose ?1 and ?2 are the source and the options; NULL after saying why not. */
+sqlite3_stmt *cli_ask(const cli *c, const cli_results *r, const char *sql);
+int cli_fail_results(const cli *c, const cli_results *r);
+void cli_put_origin(const cli *c, const cli_results *r); /* a line that says what was read */
+
+/* A connection with evalci in it that runs nothing of the database's own; NULL after saying why. */
+sqlite3 *cli_connect(const cli *c, const char *path, int flags);
+char *cli_import_files(const cli *c, sqlite3 *db, const char *const *paths, int count,
+                       import_done *done);
+
+/* table.c */
+typedef struct cli_table cli_table;
+
+/* Rows of a statement, to be printed as aligned text that fits into so many columns, 0 for any
+** number.  A column whose name begins with ? is left out where it is empty; one that begins
+** with ! is not shown, but asked for by cli_table_noted(). */
+cli_table *cli_collect(sqlite3_stmt *rows); /* NULL: see the connection's error */
+bool cli_print_table(const cli_table *t, FILE *to, int columns); /* false without memory */
+bool cli_print_markdown(const cli_table *t, FILE *to);
+size_t cli_table_rows(const cli_table *t);
+bool cli_table_noted(const cli_table *t, const char *part);
+void cli_free_table(cli_table *t);
+
+/* forms.c */
+bool cli_is_plain(const cli *c);                       /* neither JSON nor CSV */
+int cli_stream_rows(const cli *c, sqlite3_stmt *rows); /* in one of these; SQLite's code */
+void cli_put_json(sqlite3_stmt *rows);                 /* the row as an object */
+
+/* utf8.c */
+size_t cli_character(const char *text, int *columns); /* bytes and columns of the first */
+int cli_text_columns(const char *text);
+
+/* The verbs. */
+int cli_run_board(cli *c);
+int cli_run_report(cli *c);
+int cli_run_import(cli *c);
+int cli_run_gate(cli *c);
+int cli_run_plan(cli *c);
+int cli_run_sql(cli *c);
+int cli_run_formats(cli *c);
+int cli_run_help(cli *c);
+
+#endif

@@ -1,0 +1,19 @@
+/*
+** evalci formats: what ext/import reads.
+*/
+#include "cli.h"
+
+int cli_run_formats(cli *c) {
+  const char *name, *reads, *told_by, *becomes;
+  int columns = cli_columns(stdout);
+  (void)c;
+  for (int i = 0; import_formats(i, &name, &reads, &told_by, &becomes); i++) {
+    printf("%-14s ", name);
+    cli_put_wrapped(stdout, reads, 15, columns);
+    printf("%-14s ", "  told by");
+    cli_put_wrapped(stdout, told_by, 15, columns);
+    printf("%-14s ", "  becomes");
+    cli_put_wrapped(stdout, becomes, 15, columns);
+  }
+  return CLI_OK;
+}

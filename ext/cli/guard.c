@@ -1,0 +1,81 @@
+/*
+** Signals, while a file is being made or a database is being written.
+**
+** The first signal interrupts what SQLite does; the verb then removes what it made, and
+** cli_end_guard() ends the program by that signal.  A second one does not wait for that.
+** A handler can be told nothing, hence the variables.
+*/
+#include <signal.h>
+#include <string.h>
+
+#include "cli.h"
+
+static const int signals[] = {SIGINT, SIGTERM,
+#ifdef SIGHUP
+                              SIGHUP
+#endif
+};
+enum { SIGNALS = sizeof signals / sizeof *signals };
+
+static volatile sig_atomic_t caught;
+static const char *volatile guarded; /* a file to remove */
+static sqlite3 *volatile connection;
+
+static void end_by(int which) {
+  signal(which, SIG_DFL);
+  raise(which);
+}
+
+static void on_signal(int which) {
+  if (caught) {
+    if (guarded) cli_remove(guarded);
+    end_by(which);
+  }
+  caught = which;
+  if (connection) sqlite3_interrupt(connection);
+}
+
+/* A read that waits is interrupted too, which signal() leaves to the system.  What is ignored,
+** as by nohup, stays so. */
+static void listen_to(int which) {
+#ifdef _WIN32
+  signal(which, on_signal);
+#else
+  struct sigaction old, action = {.sa_handler = on_signal};
+  if (sigaction(which, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+    sigaction(which, &action, NULL);
+#endif
+}
+
+void cli_begin_guard(const char *made, sqlite3 *db) {
+  guarded = made;
+  connection = db;
+#ifdef SIGXFSZ
+  signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is then an error like a full disk */
+#endif
+  for (int i = 0; i < SIGNALS; i++) listen_to(signals[i]);
+}
+
+void cli_guard_connection(sqlite3 *db) {
+  connection = db;
+}
+
+bool cli_interrupted(void) {
+  return caught;
+}
+
+void cli_end_guard(void) {
+  guarded = NULL;
+  connection = NULL;
+  if (caught) end_by(caught);
+  for (int i = 0; i < SIGNALS; i++)
+#ifdef _WIN32
+    signal(signals[i], SIG_DFL);
+#else
+  {
+    struct sigaction old;
+    if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == on_signal)
+      signal(signals[i], SIG_DFL);
+  }
+#endif
+}

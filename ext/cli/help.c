@@ -1,0 +1,92 @@
+/*
+** Help, which is the documentation of the program: from the table of verbs and the table
+** of options, in 80 columns.
+*/
+#include <string.h>
+
+#include "../evalci.h"
+#include "cli.h"
+
+enum { COLUMNS = 79 };
+
+static void put_spaces(FILE *to, int count) {
+  fprintf(to, "%*s", count, "");
+}
+
+/* Words until the line is full; the first line begins where it stands. */
+void cli_put_wrapped(FILE *to, const char *text, int indent, int columns) {
+  int used = indent;
+  bool first = true;
+  while (*text) {
+    size_t size = strcspn(text, " ");
+    int wide = 0;
+    for (size_t i = 0; i < size; i++) wide += ((unsigned char)text[i] & 0xc0) != 0x80;
+    if (!first && used + 1 + wide > columns) {
+      fputc('\n', to);
+      put_spaces(to, indent);
+      used = indent;
+    } else if (!first) {
+      fputc(' ', to);
+      used++;
+    }
+    fprintf(to, "%.*s", (int)size, text);
+    used += wide;
+    first = false;
+    text += size;
+    text += strspn(text, " ");
+  }
+  fputc('\n', to);
+}
+
+void cli_help(FILE *to) {
+  static const char *const about[] = {
+      "evalci puts error bars on evals of language models: which model is better, and is that "
+      "sure? It reads what your eval tool wrote, or a CSV file with a row per answer.",
+      "RESULTS are files or folders of any format that it knows, or a database; - is standard "
+      "input. What they are is found by looking inside. Nothing is written but what -o names."};
+  fprintf(to, "usage: evalci VERB RESULTS... [OPTIONS]\n\n");
+  for (int i = 0; i < 2; i++) {
+    cli_put_wrapped(to, about[i], 0, COLUMNS);
+    fputc('\n', to);
+  }
+  for (const cli_verb *v = cli_verbs; v->name; v++) {
+    fprintf(to, "  %-12s ", v->name);
+    cli_put_wrapped(to, v->summary, 15, COLUMNS);
+  }
+  fprintf(to, "\nTry:  evalci leaderboard results.csv\n"
+              "Then: evalci help VERB, for what a verb does and its options.\n\n");
+  cli_put_wrapped(to,
+                  "Ends with 0; a gate with 1 if it fails and 2 if there are too few questions to "
+                  "say; 3 after any error, which is on standard error.",
+                  0, COLUMNS);
+}
+
+/* The options that a verb takes, each with its line. */
+static void help_options(FILE *to, const cli_verb *verb) {
+  fprintf(to, "Options:\n");
+  for (int i = 0; i < CLI_CHOICES; i++) {
+    const cli_option *o = &cli_options[i];
+    if (!cli_takes(verb, (cli_choice)i)) continue;
+    int used =
+        fprintf(to, "  --%s%s%s", o->name, o->argument ? " " : "", o->argument ? o->argument : "");
+    put_spaces(to, used < 23 ? 23 - used : 1);
+    cli_put_wrapped(to, o->help, 23, COLUMNS);
+  }
+}
+
+void cli_help_verb(FILE *to, const cli_verb *verb) {
+  fprintf(to, "usage: ");
+  char *usage = sqlite3_mprintf("evalci %s %s", verb->name, verb->arguments);
+  cli_put_wrapped(to, usage ? usage : verb->name, 9, COLUMNS);
+  sqlite3_free(usage);
+  for (const char *const *text = verb->help; *text; text++) {
+    bool as_is = strncmp(*text, "  ", 2) == 0;
+    if (!as_is || strncmp(text[-1 + (text == verb->help)], "  ", 2) != 0) fputc('\n', to);
+    if (as_is)
+      fprintf(to, "%s\n", *text);
+    else
+      cli_put_wrapped(to, *text, 0, COLUMNS);
+  }
+  fputc('\n', to);
+  help_options(to, verb);
+}

@@ -1,0 +1,164 @@
+/*
+** What depends on the system: the terminal, and files that take another's place.
+*/
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "cli.h"
+
+#ifdef _WIN32
+#include <io.h>
+#include <process.h>
+#include <windows.h>
+#define SEPARATORS "/\\:"
+#else
+#include <sys/ioctl.h>
+#include <unistd.h>
+#define SEPARATORS "/"
+#endif
+
+/*
+** The terminal
+*/
+/* Elsewhere text is bytes, and UTF-8. */
+void cli_start(void) {
+#ifdef _WIN32
+  SetConsoleOutputCP(CP_UTF8);
+  _setmode(_fileno(stdout), _O_BINARY);
+#endif
+}
+
+bool cli_is_terminal(FILE *stream) {
+#ifdef _WIN32
+  return _isatty(_fileno(stream));
+#else
+  return isatty(fileno(stream));
+#endif
+}
+
+/* https://no-color.org */
+bool cli_has_colour(FILE *stream) {
+  const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+  return !(no && *no) && term && strcmp(term, "dumb") != 0 && cli_is_terminal(stream);
+}
+
+int cli_columns(FILE *stream) {
+  int columns = 0;
+#ifdef _WIN32
+  CONSOLE_SCREEN_BUFFER_INFO info;
+  if (GetConsoleScreenBufferInfo((HANDLE)_get_osfhandle(_fileno(stream)), &info))
+    columns = info.srWindow.Right - info.srWindow.Left + 1;
+#else
+  struct winsize size;
+  if (ioctl(fileno(stream), TIOCGWINSZ, &size) == 0) columns = size.ws_col;
+#endif
+  return columns >= 40 ? columns : 80; /* narrower is no terminal that a table is read on */
+}
+
+double cli_seconds(void) {
+#ifdef _WIN32
+  return 1e-3 * (double)GetTickCount64();
+#else
+  struct timespec now;
+  if (clock_gettime(CLOCK_MONOTONIC, &now)) return 0;
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+#endif
+}
+
+/*
+** Files
+*/
+bool cli_exists(const char *path) {
+  struct stat found;
+#ifdef _WIN32
+  return stat(path, &found) == 0;
+#else
+  return lstat(path, &found) == 0;
+#endif
+}
+
+bool cli_is_folder(const char *path) {
+  struct stat found;
+  return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
+}
+
+bool cli_is_file(const char *path) {
+  struct stat found;
+  return stat(path, &found) == 0 && S_ISREG(found.st_mode);
+}
+
+bool cli_same_file(const char *a, const char *b) {
+#ifdef _WIN32
+  char whole_a[_MAX_PATH], whole_b[_MAX_PATH];
+  return _fullpath(whole_a, a, _MAX_PATH) && _fullpath(whole_b, b, _MAX_PATH) &&
+         _stricmp(whole_a, whole_b) == 0;
+#else
+  struct stat found_a, found_b;
+  return stat(a, &found_a) == 0 && stat(b, &found_b) == 0 && found_a.st_dev == found_b.st_dev &&
+         found_a.st_ino == found_b.st_ino;
+#endif
+}
+
+/* Where the name begins after the folders. */
+static size_t folder_size(const char *path) {
+  size_t size = 0;
+  for (size_t i = 0; path[i]; i++)
+    if (strchr(SEPARATORS, path[i])) size = i + 1;
+  return size;
+}
+
+char *cli_beside(const char *target, int *error) {
+  int size = (int)folder_size(target);
+  for (int i = 0; i < 1000; i++) {
+    char *path = sqlite3_mprintf("%.*s.evalci-%d-%d.part", size, target, (int)getpid(), i);
+    *error = ENOMEM;
+    if (!path) return NULL;
+    int file = open(path, O_CREAT | O_EXCL | O_WRONLY, 0666);
+    *error = file < 0 ? errno : 0;
+    if (file >= 0) close(file);
+    if (file >= 0) return path;
+    sqlite3_free(path);
+    if (*error != EEXIST) return NULL;
+  }
+  return NULL;
+}
+
+/* Writes to the disk what the system holds back, so that no name is given to half a file. */
+int cli_sync(const char *path) {
+  int file = open(path, O_RDWR);
+  if (file < 0) return errno;
+#ifdef _WIN32
+  int error = _commit(file) ? errno : 0;
+#else
+  int error = fsync(file) ? errno : 0;
+#endif
+  if (close(file) && !error) error = errno;
+  return error;
+}
+
+int cli_place(const char *made, const char *target) {
+#ifdef _WIN32
+  if (MoveFileExA(made, target, MOVEFILE_WRITE_THROUGH)) return 0;
+  return GetLastError() == ERROR_ALREADY_EXISTS ? EEXIST : EIO;
+#else
+  if (link(made, target)) return errno;
+  cli_remove(made);
+  return 0;
+#endif
+}
+
+int cli_replace(const char *made, const char *target) {
+#ifdef _WIN32
+  return MoveFileExA(made, target, MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH) ? 0 : EIO;
+#else
+  return rename(made, target) ? errno : 0;
+#endif
+}
+
+void cli_remove(const char *path) {
+  if (unlink(path)) return; /* what cannot be removed stays, under a name that says whose it is */
+}

@@ -1,0 +1,195 @@
+/*
+** evalci import: files into the table results of a database, all or nothing.
+**
+** 1. A new database is made beside its place, and linked there when it is complete and on
+**    the disk.  A link never replaces a file: where another program has made the database
+**    meanwhile, or the file system has no links, the import is done again, in place.
+** 2. In place it is one transaction, which waits up to 5 seconds for other writers.
+** 3. In place, too, where a journal lies without its database: SQLite deletes such a journal
+**    when it makes a database, but would play it back into one that is linked there.
+**
+** Nothing is ever deleted but the file of step 1.
+*/
+#include <errno.h>
+#include <string.h>
+
+#include "cli.h"
+
+enum { MOST_TOLD = 20 };
+
+/* What is said when it is done. */
+typedef struct cli_told {
+  import_done done;
+  cli_table *lines;
+  sqlite3_int64 lines_there;
+} cli_told;
+
+/*
+** Reading
+*/
+static int fail_import(const cli *c, const char *path, sqlite3 *db) {
+  int code = sqlite3_errcode(db) & 0xff;
+  if (code == SQLITE_BUSY)
+    return cli_fail(c, "'%s' is locked by another program; nothing was imported", path);
+  return cli_fail(c, "cannot write '%s': %s; nothing was imported", path, sqlite3_errmsg(db));
+}
+
+static void collect_told(sqlite3 *db, cli_told *told) {
+  static const char sql[] =
+      "SELECT path AS file, model, task, n AS answers, "
+      "iif(mean IS NULL, NULL, printf('%.4g', mean)) AS mean, nullif(errored, 0) AS \"?errored\", "
+      "note AS \"?note\" FROM temp.import_told LIMIT 20";
+  sqlite3_stmt *rows = NULL;
+  if (sqlite3_prepare_v2(db, sql, -1, &rows, NULL) == SQLITE_OK) told->lines = cli_collect(rows);
+  sqlite3_finalize(rows);
+  if (sqlite3_prepare_v2(db, "SELECT count(*) FROM temp.import_told", -1, &rows, NULL) ==
+          SQLITE_OK &&
+      sqlite3_step(rows) == SQLITE_ROW)
+    told->lines_there = sqlite3_column_int64(rows, 0);
+  sqlite3_finalize(rows);
+}
+
+/* One transaction over a connection. */
+static int import_into(const cli *c, sqlite3 *db, const char *path, cli_told *told) {
+  if (sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
+    return fail_import(c, path, db);
+  char *error = cli_import_files(c, db, c->names, c->count, &told->done);
+  int status = error ? CLI_ERROR : CLI_OK;
+  if (error && *error && !cli_interrupted()) cli_fail(c, "%s", error);
+  sqlite3_free(error);
+  if (status == CLI_OK && !cli_interrupted()) {
+    collect_told(db, told);
+    if (sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
+      status = fail_import(c, path, db);
+  }
+  if (!sqlite3_get_autocommit(db)) sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+  return cli_interrupted() ? CLI_ERROR : status;
+}
+
+static int import_in_place(const cli *c, const char *target, cli_told *told) {
+  sqlite3 *db = cli_connect(c, target, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+  if (!db) return CLI_ERROR;
+  cli_begin_guard(NULL, db);
+  int status = import_into(c, db, target, told);
+  cli_guard_connection(NULL);
+  sqlite3_close(db);
+  cli_end_guard();
+  return status;
+}
+
+/*
+** A new database
+*/
+static bool reads_input(const cli *c) {
+  for (int i = 0; i < c->count; i++)
+    if (strcmp(c->names[i], "-") == 0) return true;
+  return false;
+}
+
+/* The whole of a new file; it has no journal, since it is thrown away unless all goes well. */
+static int fill_part(const cli *c, const char *part, const char *target, cli_told *told) {
+  sqlite3 *db = cli_connect(c, part, SQLITE_OPEN_READWRITE);
+  if (!db) return CLI_ERROR;
+  cli_guard_connection(db);
+  int status = CLI_ERROR;
+  if (sqlite3_exec(db, "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF", NULL, NULL,
+                   NULL) == SQLITE_OK)
+    status = import_into(c, db, target, told);
+  else
+    fail_import(c, target, db);
+  cli_guard_connection(NULL);
+  if (sqlite3_close(db) != SQLITE_OK && status == CLI_OK)
+    status = cli_fail(c, "cannot close '%s'; nothing was imported", target);
+  return status;
+}
+
+/* `again`: to be done in place. */
+static int import_new(const cli *c, const char *target, cli_told *told, bool *again) {
+  int error;
+  char *part = cli_beside(target, &error);
+  if (!part) return cli_fail(c, "cannot write '%s': %s", target, strerror(error));
+  cli_begin_guard(part, NULL);
+  int status = fill_part(c, part, target, told);
+  error = status == CLI_OK ? cli_sync(part) : 0;
+  if (error)
+    status = cli_fail(c, "cannot write '%s': %s; nothing was imported", target, strerror(error));
+  if (status == CLI_OK && !cli_interrupted()) *again = (error = cli_place(part, target)) != 0;
+  if (status != CLI_OK || *again || cli_interrupted()) cli_remove(part);
+  cli_end_guard();
+  sqlite3_free(part);
+  if (*again && reads_input(c)) {
+    *again = false;
+    return cli_fail(c,
+                    "'%s' cannot be put into its place (%s), and standard input cannot be read "
+                    "again; nothing was imported, try once more",
+                    target, strerror(error));
+  }
+  return status;
+}
+
+/*
+** The verb
+*/
+
+/* As a shell reads it back. */
+static void put_shell_word(const char *word) {
+  bool plain = true;
+  for (const char *at = word; *at; at++) plain &= !strchr(" '\"\\$`*?[](){}<>|&;#!~\t\n", *at);
+  if (!plain) putchar('\'');
+  for (; *word; word++) fprintf(stdout, !plain && *word == '\'' ? "'\\''" : "%c", *word);
+  if (!plain) putchar('\'');
+}
+
+static void put_told(const cli *c, const char *target, const cli_told *told) {
+  const import_done *d = &told->done;
+  int columns = cli_columns(stdout);
+  if (c->values[CLI_QUIET]) return;
+  if (told->lines && !cli_print_table(told->lines, stdout, columns)) putchar('\n');
+  if (told->lines_there > MOST_TOLD)
+    printf("... and %lld lines more\n", told->lines_there - MOST_TOLD);
+  printf("\n'%s' now has %lld %s: %lld models, %lld tasks, %lld questions\n", target, d->rows,
+         strcmp(d->table, "results") == 0 ? "answers" : d->table, d->models, d->tasks,
+         d->questions);
+  printf("Next: evalci leaderboard ");
+  put_shell_word(target);
+  putchar('\n');
+}
+
+static bool check_target(const cli *c, const char *target) {
+  if (!target || !*target || strcmp(target, "-") == 0 || cli_is_folder(target)) {
+    cli_fail(c, "-o must name a database, got %s%s%s; as in evalci import results.csv -o evals.db",
+             target ? "'" : "", target ? target : "none", target ? "'" : "");
+    return false;
+  }
+  for (int i = 0; i < c->count; i++)
+    if (cli_same_file(c->names[i], target)) {
+      cli_fail(c, "'%s' cannot be imported into itself; name another database", target);
+      return false;
+    }
+  if (c->count > 0) return true;
+  cli_fail(c, "RESULTS must be named, got none; as in evalci import results.csv -o evals.db");
+  return false;
+}
+
+static bool has_beside(const char *target, const char *suffix) {
+  char *path = sqlite3_mprintf("%s%s", target, suffix);
+  bool there = !path || cli_exists(path);
+  sqlite3_free(path);
+  return there;
+}
+
+int cli_run_import(cli *c) {
+  const char *target = c->values[CLI_OUTPUT];
+  cli_told told = {0};
+  if (!check_target(c, target)) return CLI_ERROR;
+  bool again = cli_exists(target) || has_beside(target, "-journal") || has_beside(target, "-wal");
+  int status = again ? CLI_OK : import_new(c, target, &told, &again);
+  if (again && status == CLI_OK) {
+    cli_free_table(told.lines);
+    told = (cli_told){0};
+    status = import_in_place(c, target, &told);
+  }
+  if (status == CLI_OK) put_told(c, target, &told);
+  cli_free_table(told.lines);
+  return status;
+}

@@ -1,0 +1,107 @@
+/*
+** evalci VERB FILES OPTIONS: error bars for LLM evals, on the command line.
+**
+** Ends with 0; a gate also with 1 (it fails) or 2 (unsure); with 3 after any error.
+*/
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "../evalci.h"
+#include "cli.h"
+
+const cli_verb *cli_verb_named(const char *name) {
+  for (const cli_verb *v = cli_verbs; v->name; v++)
+    if (strcmp(v->name, name) == 0) return v;
+  return NULL;
+}
+
+void cli_put_clean(FILE *to, const char *text) {
+  for (size_t size; *text; text += size) {
+    int columns;
+    size = cli_character(text, &columns);
+    if (columns < 0)
+      fputc(*text == '\n' ? '\n' : ' ', to);
+    else
+      fwrite(text, 1, size, to);
+  }
+}
+
+int cli_fail(const cli *c, const char *format, ...) {
+  va_list list;
+  va_start(list, format);
+  char *text = sqlite3_vmprintf(format, list);
+  va_end(list);
+  fflush(stdout);
+  fprintf(stderr, "evalci%s%s: ", c->verb ? " " : "", c->verb ? c->verb->name : "");
+  cli_put_clean(stderr, text ? text : "out of memory");
+  fputc('\n', stderr);
+  sqlite3_free(text);
+  return CLI_ERROR;
+}
+
+int cli_fail_memory(const cli *c) {
+  return cli_fail(c, "out of memory");
+}
+
+static const char *verb_at(int i) {
+  return cli_verbs[i].name;
+}
+
+static int fail_verb(const cli *c, const char *name) {
+  int count = 0;
+  while (cli_verbs[count].name) count++;
+  const char *near = cli_nearest(name, verb_at, count);
+  if (near) return cli_fail(c, "no verb '%s'; did you mean %s?", name, near);
+  return cli_fail(c, "no verb '%s'; evalci --help lists them", name);
+}
+
+int cli_run_help(cli *c) {
+  const char *name = c->count > 0 ? c->names[0] : NULL;
+  const cli_verb *verb = name ? cli_verb_named(name) : NULL;
+  if (name && !verb) return fail_verb(c, name);
+  if (verb)
+    cli_help_verb(stdout, verb);
+  else
+    cli_help(stdout);
+  return CLI_OK;
+}
+
+static int run_verb(cli *c, char **arguments) {
+  if (!cli_read_options(c, arguments)) return CLI_ERROR;
+  if (!c->values[CLI_HELP]) return c->verb->run(c);
+  cli_help_verb(stdout, c->verb);
+  return CLI_OK;
+}
+
+static int run_first(cli *c, char **arguments) {
+  const char *first = arguments[0];
+  if (!first) {
+    cli_help(stderr);
+    return CLI_ERROR;
+  }
+  if (strcmp(first, "--version") == 0) {
+    printf("evalci %s, SQLite %s\n", EVALCI_VERSION, sqlite3_libversion());
+    return CLI_OK;
+  }
+  if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0) first = "help";
+  if (*first == '-')
+    return cli_fail(c, "a verb must come first, got '%s'; as in evalci leaderboard results.csv",
+                    first);
+  const cli_verb *verb = cli_verb_named(first);
+  if (!verb) return fail_verb(c, first);
+  c->verb = verb;
+  return run_verb(c, arguments + 1);
+}
+
+int main(int argc, char **argv) {
+  cli c = {0};
+  cli_start();
+  /* A full disk shows when what was printed is written out. */
+  int status = argc > 0 ? run_first(&c, argv + 1) : CLI_ERROR;
+  errno = 0;
+  if ((fflush(stdout) != 0 || ferror(stdout)) && status != CLI_ERROR)
+    status = cli_fail(&c, "cannot write: %s", errno ? strerror(errno) : "the output is closed");
+  sqlite3_free(c.names);
+  return status;
+}

@@ -1,0 +1,256 @@
+/*
+** The options: one table, which is what is read and what help shows.
+*/
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+/* Verbs that read results; those that show them as a table. */
+#define BOARDS " leaderboard compare tasks passes slices questions "
+#define READERS BOARDS "report import gate sql "
+#define JUDGED BOARDS "report gate "
+
+const cli_option cli_options[CLI_CHOICES] = {
+    [CLI_OUTPUT] = {"output", "FILE", "what to write, also as -o FILE", " report import "},
+    [CLI_KEEP] = {"keep", "COLUMNS", "keep these too, a comma between them", " import "},
+    [CLI_BASELINE] = {"baseline", "MODEL", "the old model; in a comparison the same as --a",
+                      " gate compare slices "},
+    [CLI_CANDIDATE] = {"candidate", "MODEL", "the new model; in a comparison the same as --b",
+                       " gate compare slices "},
+    [CLI_MIN] = {"min", "SHARE", "in place of a baseline: the accuracy to reach, as 0.85",
+                 " gate "},
+    [CLI_MARGIN] = {"margin", "SHARE", "how much worse is still acceptable; 0.02", " gate "},
+    [CLI_SURE] = {"sure", "SHARE", "how sure to be; 0.95", " gate "},
+    [CLI_A] = {"a", "MODEL", "only pairs whose first model is this", " compare slices "},
+    [CLI_B] = {"b", "MODEL", "only pairs whose second model is this", " compare slices "},
+    [CLI_TITLE] = {"title", "TEXT", "the page's heading", " report "},
+    [CLI_NOTE] = {"note", "TEXT", "a paragraph under the heading", " report "},
+    [CLI_WIDTH] = {"width", "SHARE", "how wide the interval may be, as 0.10", " plan "},
+    [CLI_DISAGREE] = {"disagree", "SHARE",
+                      "questions on which one model is right and the other wrong", " plan "},
+    [CLI_QUESTIONS] = {"questions", "N", "what can so many questions find?", " plan "},
+    [CLI_POWER] = {"power", "SHARE", "the chance of finding the difference; 0.8", " plan "},
+    [CLI_LEVEL] = {"level", "SHARE", "of intervals and verdicts; 0.95", JUDGED "plan "},
+    [CLI_BY] = {"by", "WHAT", "question, or task: each task counts alike", BOARDS "report "},
+    [CLI_ERRORS] = {"errors", "WHAT",
+                    "what an answer that errored counts as: skip leaves it out (usual, but for a "
+                    "gate), wrong counts it as wrong",
+                    JUDGED},
+    [CLI_LO] = {"lo", "NUMBER", "the least score there can be; 0", READERS},
+    [CLI_HI] = {"hi", "NUMBER", "the greatest; 1", READERS},
+    [CLI_JSON] = {"json", NULL, "every column, as JSON", BOARDS "gate sql "},
+    [CLI_CSV] = {"csv", NULL, "every column, as CSV", BOARDS "sql "},
+    [CLI_MARKDOWN] = {"markdown", NULL, "the table in Markdown, for a comment on a pull request",
+                      BOARDS "sql "},
+    [CLI_FROM] = {"from", "FORMAT", "what RESULTS are, as evalci formats lists them", READERS},
+    [CLI_TABLE] = {"table", "TABLE", "the table of a database; results", READERS},
+    [CLI_MODEL] = {"model", "COLUMN", "the column that has the model", READERS},
+    [CLI_TASK] = {"task", "COLUMN", "the column that has the task", READERS},
+    [CLI_ITEM] = {"item", "COLUMN", "the column that has the question", READERS},
+    [CLI_ATTEMPT] = {"attempt", "COLUMN", "the column that numbers attempts", READERS},
+    [CLI_CORRECT] = {"correct", "COLUMN", "the column that has right (1) or wrong (0)", READERS},
+    [CLI_SCORE] = {"score", "COLUMN", "the column that has a score", READERS},
+    [CLI_FAILURE] = {"error", "COLUMN", "the column that has an error's text", READERS},
+    [CLI_COST] = {"cost", "COLUMN", "the column that has the cost", " import "},
+    [CLI_LATENCY] = {"latency", "COLUMN", "the column that has the latency", " import "},
+    [CLI_TOKENS] = {"tokens", "COLUMN", "the column that has the tokens", " import "},
+    [CLI_MODEL_NAME] = {"model-name", "NAME", "the model, whatever the files say", READERS},
+    [CLI_TASK_NAME] = {"task-name", "NAME", "the task, whatever the files say", READERS},
+    [CLI_SCORER] = {"scorer", "NAME", "which scorer, where a tool wrote several", READERS},
+    [CLI_METRIC] = {"metric", "NAME", "which metric, likewise", READERS},
+    [CLI_FILTER] = {"filter", "NAME", "which filter of lm_eval, likewise", READERS},
+    [CLI_SPLIT] = {"split", "NAME", "which split, likewise", READERS},
+    [CLI_ITEMS] = {"items", "FILE", "SWE-bench: a list of all its questions", READERS},
+    [CLI_QUIET] = {"quiet", NULL, "no words but the answer", READERS "plan "},
+    [CLI_HELP] = {"help", NULL, "this text", NULL},
+};
+
+bool cli_takes(const cli_verb *verb, cli_choice choice) {
+  const char *verbs = cli_options[choice].verbs;
+  size_t size = strlen(verb->name);
+  if (!verbs) return true;
+  for (const char *at = verbs; (at = strstr(at, verb->name)); at += size)
+    if (at[-1] == ' ' && at[size] == ' ') return true;
+  return false;
+}
+
+/*
+** The nearest name
+*/
+enum { MOST_NAME = 40 };
+
+static int least_of(int a, int b, int c) {
+  return a < b ? (a < c ? a : c) : (b < c ? b : c);
+}
+
+/* Letters to change, to add and to drop. */
+static int distance_between(const char *a, const char *b) {
+  int row[MOST_NAME + 1];
+  int size = (int)strlen(b);
+  if (size > MOST_NAME) return MOST_NAME;
+  for (int j = 0; j <= size; j++) row[j] = j;
+  for (int i = 1; a[i - 1]; i++) {
+    int before = row[0];
+    row[0] = i;
+    for (int j = 1; j <= size; j++) {
+      int above = row[j];
+      row[j] = least_of(above + 1, row[j - 1] + 1, before + (a[i - 1] != b[j - 1]));
+      before = above;
+    }
+  }
+  return row[size];
+}
+
+const char *cli_nearest(const char *name, const char *(*at)(int i), int count) {
+  const char *best = NULL;
+  int least = 3; /* more than two letters wrong is another word */
+  for (int i = 0; i < count; i++) {
+    const char *other = at(i);
+    int far = strlen(name) > 2 && strncmp(name, other, strlen(name)) == 0
+                  ? 1
+                  : distance_between(name, other);
+    if (far >= least) continue;
+    least = far;
+    best = other;
+  }
+  return best;
+}
+
+/*
+** Reading
+*/
+static const char *option_at(int i) {
+  return cli_options[i].name;
+}
+
+static bool fail_option(const cli *c, const char *text, const char *name, cli_choice found) {
+  if (found < CLI_CHOICES)
+    cli_fail(c, "%s is no option here; evalci %s --help lists those there are", text,
+             c->verb->name);
+  else if (cli_nearest(name, option_at, CLI_CHOICES))
+    cli_fail(c, "no option %s; did you mean --%s?", text,
+             cli_nearest(name, option_at, CLI_CHOICES));
+  else
+    cli_fail(c, "no option %s; evalci %s --help lists those there are", text, c->verb->name);
+  return false;
+}
+
+static cli_choice choice_named(const char *name) {
+  int i = 0;
+  if (strcmp(name, "o") == 0) return CLI_OUTPUT;
+  if (strcmp(name, "h") == 0) return CLI_HELP;
+  while (i < CLI_CHOICES && strcmp(cli_options[i].name, name) != 0) i++;
+  return (cli_choice)i;
+}
+
+/* One option, with its value after = or in the next argument. */
+static bool take_option(cli *c, char ***arguments) {
+  char *text = **arguments, *name = text + 1 + (text[1] == '-'), *value = strchr(name, '=');
+  if (value) *value++ = 0;
+  cli_choice choice = choice_named(name);
+  if (choice == CLI_CHOICES || !cli_takes(c->verb, choice))
+    return fail_option(c, text, name, choice);
+  if (c->values[choice]) {
+    cli_fail(c, "%s is given twice; once is enough", text);
+    return false;
+  }
+  if (!cli_options[choice].argument && value) {
+    cli_fail(c, "%s takes no value, got '%s'", text, value);
+    return false;
+  }
+  if (cli_options[choice].argument && !value) value = *++*arguments;
+  if (cli_options[choice].argument && !value) {
+    cli_fail(c, "%s must be followed by %s", text, cli_options[choice].argument);
+    return false;
+  }
+  c->values[choice] = value ? value : "";
+  return true;
+}
+
+bool cli_read_options(cli *c, char **arguments) {
+  size_t count = 0;
+  bool only_names = false;
+  while (arguments[count]) count++;
+  c->names = sqlite3_malloc64((count + 1) * sizeof *c->names);
+  if (!c->names) {
+    cli_fail_memory(c);
+    return false;
+  }
+  for (; *arguments; arguments++) {
+    const char *text = *arguments;
+    if (only_names || text[0] != '-' || !text[1])
+      c->names[c->count++] = text;
+    else if (strcmp(text, "--") == 0)
+      only_names = true;
+    else if (!take_option(c, &arguments))
+      return false;
+    if (!*arguments) break;
+  }
+  return true;
+}
+
+/*
+** What a value must be
+*/
+typedef struct cli_range {
+  cli_choice choice;
+  double least, most;
+  bool with_least, with_most;
+  const char *must;
+} cli_range;
+
+static const cli_range ranges[] = {
+    {CLI_MIN, 0, 1, false, false, "strictly between 0 and 1"},
+    {CLI_MARGIN, 0, 1, true, false, "from 0 to below 1"},
+    {CLI_SURE, 0.5, 1, false, false, "strictly between 0.5 and 1"},
+    {CLI_WIDTH, 0, 1, false, false, "strictly between 0 and 1"},
+    {CLI_DISAGREE, 0, 1, false, true, "above 0, up to 1"},
+    {CLI_QUESTIONS, 1, 0x1p53, true, true, "from 1 to 2^53"},
+    {CLI_POWER, 0, 1, false, false, "strictly between 0 and 1"},
+    {CLI_LEVEL, 0, 1, false, false, "strictly between 0 and 1"},
+    {CLI_LO, -0x1p500, 0x1p500, true, true, "finite"},
+    {CLI_HI, -0x1p500, 0x1p500, true, true, "finite"},
+};
+
+bool cli_read_number(const char *text, double *out) {
+  char *end;
+  if (!*text || strspn(text, "0123456789.eE+-") != strlen(text)) return false;
+  *out = strtod(text, &end);
+  return !*end && isfinite(*out);
+}
+
+static bool is_in_range(const cli_range *r, double x) {
+  return (r->with_least ? x >= r->least : x > r->least) &&
+         (r->with_most ? x <= r->most : x < r->most);
+}
+
+static const cli_range *range_of(cli_choice choice) {
+  const cli_range *r = ranges;
+  while (r->choice != choice) r++;
+  return r;
+}
+
+bool cli_number(const cli *c, cli_choice choice, double usual, double *out) {
+  const char *text = c->values[choice], *name = cli_options[choice].name;
+  const cli_range *r = range_of(choice);
+  *out = usual;
+  if (!text) return true;
+  bool number = cli_read_number(text, out);
+  if (number && is_in_range(r, *out)) return true;
+  if (number && r->most == 1 && *out >= 1 && is_in_range(r, *out / 100))
+    cli_fail(c, "--%s must be a number %s, got '%s'; did you mean %.15g?", name, r->must, text,
+             *out / 100);
+  else
+    cli_fail(c, "--%s must be a number %s, got '%s'; evalci %s --help says more", name, r->must,
+             text, c->verb->name);
+  return false;
+}
+
+bool cli_one_of(const cli *c, cli_choice choice, const char *one, const char *other) {
+  const char *text = c->values[choice];
+  if (!text || strcmp(text, one) == 0 || strcmp(text, other) == 0) return true;
+  cli_fail(c, "--%s must be %s or %s, got '%s'", cli_options[choice].name, one, other, text);
+  return false;
+}

@@ -1,0 +1,282 @@
+/*
+** What RESULTS names, opened.
+**
+** 1. One database that has the table is read in place: read-only, and so that nothing of its
+**    own runs.
+** 2. Everything else is imported into a temporary database, which is on the disk where it
+**    is large and gone when the program ends.
+*/
+#include <errno.h>
+#include <string.h>
+
+#include "../evalci.h"
+#include "cli.h"
+
+/*
+** Connections
+*/
+
+/* Views and triggers of a database may call harmless functions only.  SQLite 3.38 to 3.40
+** counts its own JSON functions among the others; there the schema is trusted, as this
+** program has no other function that does harm: it is SQLite's library and evalci. */
+static bool has_safe_json(void) {
+  int version = sqlite3_libversion_number();
+  return version < 3038000 || version >= 3041000;
+}
+
+static int secure(sqlite3 *db) {
+  int rc = sqlite3_busy_timeout(db, 5000);
+  if (rc == SQLITE_OK) rc = sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+  if (rc == SQLITE_OK)
+    rc = sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, !has_safe_json(), NULL);
+  if (rc == SQLITE_OK) rc = sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
+  if (rc == SQLITE_OK) rc = sqlite3_exec(db, "PRAGMA cell_size_check = ON", NULL, NULL, NULL);
+  return rc == SQLITE_OK ? sqlite3_evalci_init(db, NULL, NULL) : rc;
+}
+
+static int open_secure(const char *path, int flags, sqlite3 **db) {
+  int rc = sqlite3_open_v2(path, db, flags, NULL);
+  return rc == SQLITE_OK ? secure(*db) : rc;
+}
+
+static int fail_connection(const cli *c, const char *path, sqlite3 *db) {
+  int rc = db ? sqlite3_errcode(db) & 0xff : SQLITE_NOMEM;
+  if (rc == SQLITE_BUSY)
+    return cli_fail(c, "'%s' is locked by another program; try again when that is done", path);
+  return cli_fail(c, "cannot read '%s': %s", path, db ? sqlite3_errmsg(db) : "out of memory");
+}
+
+sqlite3 *cli_connect(const cli *c, const char *path, int flags) {
+  sqlite3 *db = NULL;
+  if (open_secure(path, flags, &db) == SQLITE_OK) return db;
+  fail_connection(c, path, db);
+  sqlite3_close(db);
+  return NULL;
+}
+
+/*
+** A database in place
+*/
+bool cli_is_database(const char *path) {
+  char head[16];
+  FILE *file = cli_is_file(path) ? fopen(path, "rb") : NULL;
+  bool is = file && fread(head, 1, sizeof head, file) == sizeof head &&
+            memcmp(head, "SQLite format 3", sizeof head) == 0;
+  if (file) fclose(file);
+  return is;
+}
+
+static bool has_bytes(const char *path, const char *suffix) {
+  char *name = sqlite3_mprintf("%s%s", path, suffix);
+  FILE *file = name ? fopen(name, "rb") : NULL;
+  bool has = file && fgetc(file) != EOF;
+  if (file) fclose(file);
+  sqlite3_free(name);
+  return has;
+}
+
+/* The path as SQLite takes it together with what is to be known of the file. */
+static char *path_uri(const char *path, const char *known) {
+  sqlite3_str *uri = sqlite3_str_new(NULL);
+  sqlite3_str_appendall(uri, "file:");
+  for (; *path; path++) {
+    if (strchr("%?#", *path))
+      sqlite3_str_appendf(uri, "%%%02x", (unsigned char)*path);
+    else
+      sqlite3_str_appendchar(uri, 1, *path);
+  }
+  sqlite3_str_appendall(uri, known);
+  return sqlite3_str_finish(uri);
+}
+
+/* SQLite reads a database in WAL mode together with files beside it, and makes those where
+** they are missing.  Where it cannot, a database without a log is whole, and can be read as
+** a file that nobody changes. */
+static int open_unchanging(const char *path, sqlite3 **db) {
+  char *uri = path_uri(path, "?immutable=1");
+  sqlite3_close(*db);
+  *db = NULL;
+  int rc = uri ? open_secure(uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, db) : SQLITE_NOMEM;
+  sqlite3_free(uri);
+  return rc;
+}
+
+/* Whether the schema has the table; a code of SQLite. */
+static int find_table_in(sqlite3 *db, const char *table, bool *there) {
+  static const char sql[] = "SELECT count(*) FROM sqlite_schema "
+                            "WHERE type IN ('table', 'view') AND name = ?1 COLLATE NOCASE";
+  sqlite3_stmt *count = NULL;
+  int rc = sqlite3_prepare_v2(db, sql, -1, &count, NULL);
+  if (rc == SQLITE_OK) rc = sqlite3_bind_text(count, 1, table, -1, SQLITE_STATIC);
+  if (rc == SQLITE_OK && sqlite3_step(count) == SQLITE_ROW)
+    *there = sqlite3_column_int(count, 0) > 0;
+  int ended = sqlite3_finalize(count);
+  return rc == SQLITE_OK ? ended : rc;
+}
+
+/* Opens the database if it has the table; `there` says so.  False after an error. */
+static bool try_in_place(const cli *c, const char *path, cli_results *out, bool *there) {
+  int rc = open_secure(path, SQLITE_OPEN_READONLY, &out->db);
+  if (rc == SQLITE_OK) rc = find_table_in(out->db, out->source, there);
+  if ((rc & 0xff) == SQLITE_CANTOPEN && !has_bytes(path, "-wal")) {
+    rc = open_unchanging(path, &out->db);
+    if (rc == SQLITE_OK) rc = find_table_in(out->db, out->source, there);
+  } else if ((rc & 0xff) == SQLITE_CANTOPEN) {
+    cli_fail(c,
+             "'%s-wal' holds answers that can be read only where files can be made; copy both "
+             "elsewhere",
+             path);
+    return false;
+  }
+  if (rc != SQLITE_OK) fail_connection(c, path, out->db);
+  return rc == SQLITE_OK;
+}
+
+/* Choices that only an import can make. */
+static bool wants_import(const cli *c) {
+  static const cli_choice all[] = {CLI_FROM,   CLI_MODEL_NAME, CLI_TASK_NAME, CLI_SCORER,
+                                   CLI_METRIC, CLI_FILTER,     CLI_SPLIT,     CLI_ITEMS};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    if (c->values[all[i]]) return true;
+  return false;
+}
+
+/*
+** Imports
+*/
+typedef struct cli_progress {
+  double began, shown; /* seconds; 0 before anything was shown */
+  bool wanted;
+} cli_progress;
+
+/* After a second, five times a second. */
+static int show_progress(void *host, sqlite3_int64 rows, sqlite3_int64 files) {
+  cli_progress *p = host;
+  double now = p->wanted ? cli_seconds() : 0;
+  if (p->wanted && now - p->began > 1 && now - p->shown > 0.2) {
+    fprintf(stderr, "\rread %lld answers in %lld files ", rows, files);
+    fflush(stderr);
+    p->shown = now;
+  }
+  return cli_interrupted();
+}
+
+char *cli_import_files(const cli *c, sqlite3 *db, const char *const *paths, int count,
+                       import_done *done) {
+  cli_progress progress = {.wanted = !c->values[CLI_QUIET] && cli_is_terminal(stderr)};
+  import_choices choices = {.from = c->values[CLI_FROM],
+                            .table = c->values[CLI_TABLE],
+                            .keep = c->values[CLI_KEEP],
+                            .model_name = c->values[CLI_MODEL_NAME],
+                            .task_name = c->values[CLI_TASK_NAME],
+                            .scorer = c->values[CLI_SCORER],
+                            .metric = c->values[CLI_METRIC],
+                            .filter = c->values[CLI_FILTER],
+                            .split = c->values[CLI_SPLIT],
+                            .items = c->values[CLI_ITEMS],
+                            .has_range = c->values[CLI_LO] || c->values[CLI_HI],
+                            .progress = show_progress,
+                            .host = &progress};
+  for (int i = 0; i < IMPORT_COLUMNS; i++) choices.columns[i] = c->values[CLI_MODEL + i];
+  if (!cli_number(c, CLI_LO, 0, &choices.lo) || !cli_number(c, CLI_HI, 1, &choices.hi))
+    return sqlite3_mprintf("");
+  if (progress.wanted) progress.began = cli_seconds();
+  char *error = import_results(db, paths, count, &choices, done);
+  if (progress.shown > 0) fprintf(stderr, "\r%60s\r", "");
+  return error;
+}
+
+static bool import_all(const cli *c, const char *const *paths, int count, cli_results *out) {
+  out->db = cli_connect(c, "", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+  if (!out->db) return false;
+  /* Nobody reads it after this program. */
+  sqlite3_exec(out->db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF", NULL, NULL, NULL);
+  char *error = cli_import_files(c, out->db, paths, count, &out->done);
+  if (error && *error) cli_fail(c, "%s", error);
+  sqlite3_free(error);
+  out->source = out->done.table;
+  return !error;
+}
+
+/*
+** The board's options
+*/
+static int bind_option(sqlite3_stmt *json, int i, const char *text) {
+  return text ? sqlite3_bind_text(json, i, text, -1, SQLITE_STATIC) : SQLITE_OK;
+}
+
+static int bind_share(const cli *c, sqlite3_stmt *json, int i, cli_choice choice) {
+  double x;
+  if (!c->values[choice]) return SQLITE_OK;
+  return cli_number(c, choice, 0, &x) ? sqlite3_bind_double(json, i, x) : SQLITE_ABORT;
+}
+
+/* Columns by their names in the database; an import has called them what they are. */
+static int bind_options(const cli *c, sqlite3_stmt *json, bool in_place) {
+  int rc = SQLITE_OK;
+  for (int i = 0; rc == SQLITE_OK && in_place && i <= IMPORT_ERROR; i++)
+    rc = bind_option(json, i + 1, c->values[CLI_MODEL + i]);
+  if (rc == SQLITE_OK) rc = bind_option(json, 8, c->values[CLI_BY]);
+  if (rc == SQLITE_OK) rc = bind_option(json, 9, c->values[CLI_ERRORS]);
+  if (rc == SQLITE_OK) rc = bind_share(c, json, 10, CLI_LEVEL);
+  if (rc == SQLITE_OK && in_place) rc = bind_share(c, json, 11, CLI_LO);
+  if (rc == SQLITE_OK && in_place) rc = bind_share(c, json, 12, CLI_HI);
+  return rc;
+}
+
+static bool write_options(const cli *c, cli_results *r) {
+  static const char sql[] =
+      "SELECT json_object('model', ?1, 'task', ?2, 'item', ?3, 'attempt', ?4, 'correct', ?5, "
+      "'score', ?6, 'error', ?7, 'by', ?8, 'errors', ?9, 'level', ?10, 'lo', ?11, 'hi', ?12)";
+  sqlite3_stmt *json = NULL;
+  int rc = sqlite3_prepare_v2(r->db, sql, -1, &json, NULL);
+  if (rc == SQLITE_OK) rc = bind_options(c, json, r->path);
+  if (rc == SQLITE_OK && sqlite3_step(json) == SQLITE_ROW)
+    r->options = sqlite3_mprintf("%s", sqlite3_column_text(json, 0));
+  sqlite3_finalize(json);
+  if (!r->options && rc != SQLITE_ABORT) cli_fail_memory(c);
+  return r->options;
+}
+
+/* What can be told without reading anything. */
+static bool check_choices(const cli *c) {
+  double x;
+  return cli_one_of(c, CLI_BY, "question", "task") && cli_one_of(c, CLI_ERRORS, "skip", "wrong") &&
+         cli_number(c, CLI_LEVEL, 0, &x) && cli_number(c, CLI_LO, 0, &x) &&
+         cli_number(c, CLI_HI, 1, &x);
+}
+
+bool cli_open_results(const cli *c, const char *const *paths, int count, cli_results *out) {
+  bool there = false;
+  *out = (cli_results){.source = c->values[CLI_TABLE] ? c->values[CLI_TABLE] : "results"};
+  if (count == 0) {
+    cli_fail(c, "RESULTS must be named, got none; as in evalci %s results.csv", c->verb->name);
+    return false;
+  }
+  if (!check_choices(c)) return false;
+  if (count == 1 && !wants_import(c) && cli_is_database(paths[0]) &&
+      !try_in_place(c, paths[0], out, &there)) {
+    cli_close_results(out);
+    return false;
+  }
+  if (there) {
+    out->path = sqlite3_mprintf("%s", paths[0]);
+  } else {
+    cli_close_results(out);
+    if (!import_all(c, paths, count, out)) {
+      cli_close_results(out);
+      return false;
+    }
+  }
+  if (write_options(c, out)) return true;
+  cli_close_results(out);
+  return false;
+}
+
+void cli_close_results(cli_results *r) {
+  sqlite3_free(r->options);
+  sqlite3_free(r->path);
+  sqlite3_close(r->db);
+  r->options = r->path = NULL;
+  r->db = NULL;
+}
