@@ -256,7 +256,7 @@ gate:
 
 test:
 	$(call need,$(TEST_NEEDS))
-	@$(MAKE) -s -j$(shell nproc) --no-print-directory $(SO) build/threads $(FUZZED:%=build/fuzz/replay-%) \
+	@$(MAKE) -s -j$(shell nproc) --no-print-directory $(SO) $(EVALCI) build/threads $(FUZZED:%=build/fuzz/replay-%) \
 	  $(foreach t,$(NUMERIC) $(ASKED) oom hosts internals sqllogictest importer,build/$(t) build/sanitized/$(t))
 	@PYTHON=$(PYTHON) SO=$(SO) tests/run $(SUITES)
 

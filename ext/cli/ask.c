@@ -57,17 +57,16 @@ sqlite3_stmt *cli_ask(const cli *c, const cli_results *r, const char *sql) {
 
 void cli_put_origin(const cli *c, const cli_results *r) {
   const import_done *d = &r->done;
-  if (r->path) {
-    cli_put_clean(stdout, r->path);
-    printf(", table ");
-    cli_put_clean(stdout, r->source);
-    putchar('\n');
-    return;
-  }
-  cli_put_clean(stdout, strcmp(c->names[0], "-") == 0 ? "standard input" : c->names[0]);
-  if (strcmp(d->table, "results") == 0)
-    printf(" (%s): %lld answers, %lld models, %lld tasks, %lld questions\n", d->format, d->rows,
-           d->models, d->tasks, d->questions);
+  const char *name = strcmp(c->names[0], "-") == 0 ? "standard input" : c->names[0];
+  char *text;
+  if (r->path)
+    text = sqlite3_mprintf("%s, table %s", r->path, r->source);
+  else if (strcmp(d->table, "results") == 0)
+    text = sqlite3_mprintf("%s%s (%s): %lld answers, %lld models, %lld tasks, %lld questions", name,
+                           c->count > 1 ? " and others" : "", d->format, d->rows, d->models,
+                           d->tasks, d->questions);
   else
-    printf(" (%s): %lld rows, %lld models\n", d->format, d->rows, d->models);
+    text = sqlite3_mprintf("%s (%s): %lld rows, %lld models", name, d->format, d->rows, d->models);
+  if (text) cli_put_wrapped(stdout, text, 0, cli_columns(stdout));
+  sqlite3_free(text);
 }

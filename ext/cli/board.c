@@ -107,10 +107,13 @@ static const char *model_given(const cli *c, cli_choice choice, cli_choice same)
 #define MODEL(parameter)                                                                           \
   "(SELECT model FROM eval_leaderboard(?1, ?2) WHERE CAST(model AS TEXT) = " parameter " LIMIT 1)"
 
+#define ANY_MODEL "(SELECT model FROM eval_leaderboard(?1, ?2))"
+
+/* Where one model is named, every pair that it makes, in that order. */
 static const char *where_of(const char *a, const char *b) {
   if (a && b) return " WHERE model_a = " MODEL("?3") " AND model_b = " MODEL("?4");
-  if (a) return " WHERE model_a = " MODEL("?3");
-  return b ? " WHERE model_b = " MODEL("?4") : "";
+  if (a) return " WHERE model_a = " MODEL("?3") " AND model_b IN " ANY_MODEL;
+  return b ? " WHERE model_a IN " ANY_MODEL " AND model_b = " MODEL("?4") : "";
 }
 
 static bool bind_models(sqlite3_stmt *asked, const char *a, const char *b) {

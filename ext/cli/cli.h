@@ -134,17 +134,16 @@ bool cli_exists(const char *path);
 bool cli_is_folder(const char *path);
 bool cli_is_file(const char *path); /* no pipe, no device */
 bool cli_same_file(const char *a, const char *b);
+char *cli_resolve(const char *path);              /* what links lead to; for sqlite3_free */
 char *cli_beside(const char *target, int *error); /* a new empty file; for sqlite3_free */
 int cli_sync(const char *path);
 int cli_place(const char *made, const char *target);   /* never replaces: EEXIST */
 int cli_replace(const char *made, const char *target); /* does */
 void cli_remove(const char *path);
 
-/* guard.c.  Between these a signal interrupts the connection, if there is one, and after them it
- *ends
- ** the program, by cli_end_guard(); a second one removes the file and ends it at once. */
+/* guard.c.  Between these a signal removes the file that is being made and ends the program;
+** where a database is written instead, it interrupts that, and cli_end_guard() ends the program. */
 void cli_begin_guard(const char *made, sqlite3 *db);
-void cli_guard_connection(sqlite3 *db);
 bool cli_interrupted(void);
 void cli_end_guard(void);
 
@@ -158,6 +157,7 @@ typedef struct cli_results {
 } cli_results;
 
 bool cli_is_database(const char *path); /* by its first bytes */
+bool cli_check_choices(const cli *c);   /* what can be told without reading anything */
 bool cli_open_results(const cli *c, const char *const *paths, int count, cli_results *out);
 void cli_close_results(cli_results *r);
 

@@ -1,8 +1,9 @@
 /*
 ** Signals, while a file is being made or a database is being written.
 **
-** The first signal interrupts what SQLite does; the verb then removes what it made, and
-** cli_end_guard() ends the program by that signal.  A second one does not wait for that.
+** A file that is being made is removed, and the signal ends the program.  A database that
+** is being written is let finish: SQLite is interrupted, the transaction is undone, and
+** cli_end_guard() ends the program by that signal; a second one does not wait for that.
 ** A handler can be told nothing, hence the variables.
 */
 #include <signal.h>
@@ -27,10 +28,8 @@ static void end_by(int which) {
 }
 
 static void on_signal(int which) {
-  if (caught) {
-    if (guarded) cli_remove(guarded);
-    end_by(which);
-  }
+  if (guarded) cli_remove(guarded);
+  if (guarded || caught) end_by(which);
   caught = which;
   if (connection) sqlite3_interrupt(connection);
 }
@@ -54,10 +53,6 @@ void cli_begin_guard(const char *made, sqlite3 *db) {
   signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is then an error like a full disk */
 #endif
   for (int i = 0; i < SIGNALS; i++) listen_to(signals[i]);
-}
-
-void cli_guard_connection(sqlite3 *db) {
-  connection = db;
 }
 
 bool cli_interrupted(void) {

@@ -13,15 +13,21 @@ static void put_spaces(FILE *to, int count) {
   fprintf(to, "%*s", count, "");
 }
 
+/* Prints a word, without what would steer a terminal; gives its columns. */
+static int put_word(FILE *to, const char *word, size_t size) {
+  char *text = sqlite3_mprintf("%.*s", (int)size, word);
+  int columns = text ? cli_text_columns(text) : 0;
+  if (to && text) cli_put_clean(to, text);
+  sqlite3_free(text);
+  return columns;
+}
+
 /* Words until the line is full; the first line begins where it stands. */
 void cli_put_wrapped(FILE *to, const char *text, int indent, int columns) {
   int used = indent;
-  bool first = true;
-  while (*text) {
+  for (bool first = true; *text; first = false) {
     size_t size = strcspn(text, " ");
-    int wide = 0;
-    for (size_t i = 0; i < size; i++) wide += ((unsigned char)text[i] & 0xc0) != 0x80;
-    if (!first && used + 1 + wide > columns) {
+    if (!first && used + 1 + put_word(NULL, text, size) > columns) {
       fputc('\n', to);
       put_spaces(to, indent);
       used = indent;
@@ -29,9 +35,7 @@ void cli_put_wrapped(FILE *to, const char *text, int indent, int columns) {
       fputc(' ', to);
       used++;
     }
-    fprintf(to, "%.*s", (int)size, text);
-    used += wide;
-    first = false;
+    used += put_word(to, text, size);
     text += size;
     text += strspn(text, " ");
   }

@@ -103,6 +103,16 @@ bool cli_same_file(const char *a, const char *b) {
 #endif
 }
 
+char *cli_resolve(const char *path) {
+#ifdef _WIN32
+  return sqlite3_mprintf("%s", path);
+#else
+  char *whole = realpath(path, NULL), *copy = sqlite3_mprintf("%s", whole ? whole : path);
+  free(whole);
+  return copy;
+#endif
+}
+
 /* Where the name begins after the folders. */
 static size_t folder_size(const char *path) {
   size_t size = 0;

@@ -55,7 +55,7 @@ static int import_into(const cli *c, sqlite3 *db, const char *path, cli_told *to
     return fail_import(c, path, db);
   char *error = cli_import_files(c, db, c->names, c->count, &told->done);
   int status = error ? CLI_ERROR : CLI_OK;
-  if (error && *error && !cli_interrupted()) cli_fail(c, "%s", error);
+  if (error && !cli_interrupted()) cli_fail(c, "%s", error);
   sqlite3_free(error);
   if (status == CLI_OK && !cli_interrupted()) {
     collect_told(db, told);
@@ -71,7 +71,7 @@ static int import_in_place(const cli *c, const char *target, cli_told *told) {
   if (!db) return CLI_ERROR;
   cli_begin_guard(NULL, db);
   int status = import_into(c, db, target, told);
-  cli_guard_connection(NULL);
+  cli_begin_guard(NULL, NULL);
   sqlite3_close(db);
   cli_end_guard();
   return status;
@@ -90,14 +90,12 @@ static bool reads_input(const cli *c) {
 static int fill_part(const cli *c, const char *part, const char *target, cli_told *told) {
   sqlite3 *db = cli_connect(c, part, SQLITE_OPEN_READWRITE);
   if (!db) return CLI_ERROR;
-  cli_guard_connection(db);
   int status = CLI_ERROR;
   if (sqlite3_exec(db, "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF", NULL, NULL,
                    NULL) == SQLITE_OK)
     status = import_into(c, db, target, told);
   else
     fail_import(c, target, db);
-  cli_guard_connection(NULL);
   if (sqlite3_close(db) != SQLITE_OK && status == CLI_OK)
     status = cli_fail(c, "cannot close '%s'; nothing was imported", target);
   return status;
@@ -113,8 +111,8 @@ static int import_new(const cli *c, const char *target, cli_told *told, bool *ag
   error = status == CLI_OK ? cli_sync(part) : 0;
   if (error)
     status = cli_fail(c, "cannot write '%s': %s; nothing was imported", target, strerror(error));
-  if (status == CLI_OK && !cli_interrupted()) *again = (error = cli_place(part, target)) != 0;
-  if (status != CLI_OK || *again || cli_interrupted()) cli_remove(part);
+  if (status == CLI_OK) *again = (error = cli_place(part, target)) != 0;
+  if (status != CLI_OK || *again) cli_remove(part);
   cli_end_guard();
   sqlite3_free(part);
   if (*again && reads_input(c)) {
@@ -181,7 +179,7 @@ static bool has_beside(const char *target, const char *suffix) {
 int cli_run_import(cli *c) {
   const char *target = c->values[CLI_OUTPUT];
   cli_told told = {0};
-  if (!check_target(c, target)) return CLI_ERROR;
+  if (!check_target(c, target) || !cli_check_choices(c)) return CLI_ERROR;
   bool again = cli_exists(target) || has_beside(target, "-journal") || has_beside(target, "-wal");
   int status = again ? CLI_OK : import_new(c, target, &told, &again);
   if (again && status == CLI_OK) {

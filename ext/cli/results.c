@@ -178,8 +178,8 @@ char *cli_import_files(const cli *c, sqlite3 *db, const char *const *paths, int 
                             .progress = show_progress,
                             .host = &progress};
   for (int i = 0; i < IMPORT_COLUMNS; i++) choices.columns[i] = c->values[CLI_MODEL + i];
-  if (!cli_number(c, CLI_LO, 0, &choices.lo) || !cli_number(c, CLI_HI, 1, &choices.hi))
-    return sqlite3_mprintf("");
+  cli_number(c, CLI_LO, 0, &choices.lo);
+  cli_number(c, CLI_HI, 1, &choices.hi);
   if (progress.wanted) progress.began = cli_seconds();
   char *error = import_results(db, paths, count, &choices, done);
   if (progress.shown > 0) fprintf(stderr, "\r%60s\r", "");
@@ -192,7 +192,7 @@ static bool import_all(const cli *c, const char *const *paths, int count, cli_re
   /* Nobody reads it after this program. */
   sqlite3_exec(out->db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF", NULL, NULL, NULL);
   char *error = cli_import_files(c, out->db, paths, count, &out->done);
-  if (error && *error) cli_fail(c, "%s", error);
+  if (error) cli_fail(c, "%s", error);
   sqlite3_free(error);
   out->source = out->done.table;
   return !error;
@@ -238,12 +238,14 @@ static bool write_options(const cli *c, cli_results *r) {
   return r->options;
 }
 
-/* What can be told without reading anything. */
-static bool check_choices(const cli *c) {
-  double x;
-  return cli_one_of(c, CLI_BY, "question", "task") && cli_one_of(c, CLI_ERRORS, "skip", "wrong") &&
-         cli_number(c, CLI_LEVEL, 0, &x) && cli_number(c, CLI_LO, 0, &x) &&
-         cli_number(c, CLI_HI, 1, &x);
+bool cli_check_choices(const cli *c) {
+  double level, lo, hi;
+  if (!cli_one_of(c, CLI_BY, "question", "task") || !cli_one_of(c, CLI_ERRORS, "skip", "wrong") ||
+      !cli_number(c, CLI_LEVEL, 0, &level) || !cli_number(c, CLI_LO, 0, &lo) ||
+      !cli_number(c, CLI_HI, 1, &hi))
+    return false;
+  if (lo >= hi) cli_fail(c, "--lo must be below --hi, got %.15g and %.15g", lo, hi);
+  return lo < hi;
 }
 
 bool cli_open_results(const cli *c, const char *const *paths, int count, cli_results *out) {
@@ -253,7 +255,7 @@ bool cli_open_results(const cli *c, const char *const *paths, int count, cli_res
     cli_fail(c, "RESULTS must be named, got none; as in evalci %s results.csv", c->verb->name);
     return false;
   }
-  if (!check_choices(c)) return false;
+  if (!cli_check_choices(c)) return false;
   if (count == 1 && !wants_import(c) && cli_is_database(paths[0]) &&
       !try_in_place(c, paths[0], out, &there)) {
     cli_close_results(out);

@@ -16,22 +16,25 @@ static bool is_harmless_pragma(const char *name) {
   return false;
 }
 
+/* What reads no table, and yet reaches beyond the results; writing is told by
+** sqlite3_stmt_readonly(). */
 static int allow_reading(void *unused, int action, const char *first, const char *second,
                          const char *schema, const char *within) {
   (void)unused;
   (void)schema;
   (void)within;
   switch (action) {
-  case SQLITE_SELECT:
-  case SQLITE_READ:
-  case SQLITE_RECURSIVE:
-    return SQLITE_OK;
+  case SQLITE_ATTACH:
+  case SQLITE_DETACH:
+  case SQLITE_TRANSACTION:
+  case SQLITE_SAVEPOINT:
+    return SQLITE_DENY;
   case SQLITE_FUNCTION:
     return sqlite3_stricmp(second, "load_extension") == 0 ? SQLITE_DENY : SQLITE_OK;
   case SQLITE_PRAGMA:
     return is_harmless_pragma(first) ? SQLITE_OK : SQLITE_DENY;
   default:
-    return SQLITE_DENY;
+    return SQLITE_OK;
   }
 }
 
@@ -40,17 +43,17 @@ static bool is_blank(const char *text) {
 }
 
 static int fail_sql(const cli *c, const cli_results *r) {
-  if (sqlite3_errcode(r->db) == SQLITE_AUTH)
-    return cli_fail(c, "%s: only reading is allowed, as in SELECT ... FROM results",
-                    sqlite3_errmsg(r->db));
+  const char *message = sqlite3_errmsg(r->db);
+  if (sqlite3_errcode(r->db) == SQLITE_AUTH || strstr(message, "not authorized") ||
+      strstr(message, "authorization denied"))
+    return cli_fail(c, "%s: only reading is allowed, as in SELECT ... FROM results", message);
   return cli_fail_results(c, r);
 }
 
 static int print_rows(const cli *c, const cli_results *r, sqlite3_stmt *rows) {
-  if (!cli_is_plain(c))
-    return cli_stream_rows(c, rows) == SQLITE_DONE ? CLI_OK : cli_fail_results(c, r);
+  if (!cli_is_plain(c)) return cli_stream_rows(c, rows) == SQLITE_DONE ? CLI_OK : fail_sql(c, r);
   cli_table *t = cli_collect(rows);
-  if (!t) return cli_fail_results(c, r);
+  if (!t) return fail_sql(c, r);
   bool ok = c->values[CLI_MARKDOWN]
                 ? cli_print_markdown(t, stdout)
                 : cli_print_table(t, stdout, cli_is_terminal(stdout) ? cli_columns(stdout) : 0);
@@ -67,6 +70,9 @@ static int run_select(const cli *c, const cli_results *r, const char *sql) {
     status = fail_sql(c, r);
   else if (!rows || !is_blank(rest))
     status = cli_fail(c, "one statement must be given, got %s", rows ? "several" : "none");
+  else if (!sqlite3_stmt_readonly(rows))
+    status = cli_fail(c, "the statement writes: only reading is allowed, as in SELECT ... FROM "
+                         "results");
   else
     status = print_rows(c, r, rows);
   sqlite3_finalize(rows);

@@ -65,7 +65,7 @@ static const char *const help_plan[] = {
 static const char *const help_sql[] = {
     "One SELECT over the results, with every function of evalci; the table is results. Nothing "
     "is changed by it. Without RESULTS there is no table.",
-    "  evalci sql results.csv \"SELECT model, bayes_ci(correct) FROM results GROUP BY 1\"", NULL};
+    "  evalci sql results.csv \"SELECT bayes_ci(correct) FROM results GROUP BY model\"", NULL};
 static const char *const help_formats[] = {
     "What evalci reads, how each format is told from the others, and what becomes of it. A name "
     "in the first column may be given as --from.",

@@ -36,7 +36,7 @@ installed() {
     echo "FAILED wanted '$1' to be installed, got:"; cat "$dir/installed"
   fi
 }
-build='gcc libc6-dev libgsl-dev libsqlite3-dev'
+build='gcc libc6-dev libgsl-dev libsqlite3-dev zlib1g-dev libzstd-dev'
 
 play id 'echo 1000'
 expect 2 "ask root for: apt-get install $build" "neither root nor sudo, make" all

@@ -1,0 +1,307 @@
+#!/usr/bin/python3
+"""Every verb of the program: what it prints, in every form, in 80 columns; what it refuses.
+
+    verbs.py PROGRAM EXTENSION
+
+Numbers are the board's, asked for by Python's own sqlite3 through the loadable extension.
+"""
+import csv as csvs
+import io
+import json
+import os
+import pathlib
+import pty
+import re
+import sqlite3
+import subprocess
+import sys
+import unicodedata
+
+from running import EVALCI, HERE, check, csv, ends, finish, run
+
+EXTENSION = str(pathlib.Path(sys.argv[2]).resolve().with_suffix(""))
+BOARDS = "leaderboard compare tasks passes slices questions".split()
+VERBS = BOARDS + "report import gate plan sql formats help".split()
+
+results = csv("results.csv", {"old": 0.7, "new": 0.75, "a-model-with-a-name-that-is-long/2025-05-14": 0.6}, 60)
+database = HERE / "evals.db"
+
+
+def columns(line):
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else not unicodedata.combining(c) for c in line)
+
+
+def fits(what, text, most=80):
+    for line in text.split("\n"):
+        check(f"{what}: {line!r} is within {most} columns", columns(line) <= most)
+
+
+def asked(sql):
+    db = sqlite3.connect(database)
+    db.enable_load_extension(True)
+    db.load_extension(EXTENSION)
+    db.row_factory = sqlite3.Row
+    return [dict(row) for row in db.execute(sql)]
+
+
+# Help
+
+
+def test_help():
+    code, out, err = run("--help")
+    check("help is on standard output", code == 0 and not err and out.startswith("usage: "))
+    fits("help", out)
+    for verb in VERBS:
+        check(f"help lists {verb}", re.search(rf"^  {verb} ", out, re.M))
+        code, text, _ = run("help", verb)
+        check(f"help {verb} has an example", code == 0 and f"  evalci {verb}" in text)
+        fits(f"help {verb}", text, 79)
+        check(f"{verb} --help is the same", run(verb, "--help") == (0, text, ""))
+    check("help is the same in three ways", run("help") == run("-h") == run("--help"))
+    code, out, err = run()
+    check("no verb is an error, with help", code == 3 and not out and err.startswith("usage: "))
+    code, out, _ = run("--version")
+    check(f"the version, not {out!r}", code == 0 and re.fullmatch(r"evalci \d+\.\d+\.\d+, SQLite 3\.[\d.]+\n", out))
+
+
+def test_usage():
+    ends("a verb that is none", 3, "leaderbord", says="did you mean leaderboard?")
+    ends("a verb far from any", 3, "xyzzy", says="evalci --help lists them")
+    ends("help of none", 3, "help", "gates", says="did you mean gate?")
+    ends("an option first", 3, "--json", "leaderboard", says="a verb must come first")
+    ends("an option that is none", 3, "leaderboard", results, "--jsn", says="did you mean --json?")
+    ends("an option cut short", 3, "gate", results, "--cand", "x", says="did you mean --candidate?")
+    ends("an option far from any", 3, "leaderboard", results, "--zzzzzzz", says="evalci leaderboard --help lists")
+    ends("an option of another verb", 3, "leaderboard", results, "--margin", "1", says="--margin is no option here")
+    ends("an option twice", 3, "leaderboard", results, "--level", "0.9", "--level=0.9", says="given twice")
+    ends("an option without its value", 3, "leaderboard", results, "--level", says="must be followed by SHARE")
+    ends("a flag with a value", 3, "leaderboard", results, "--json=1", says="takes no value, got '1'")
+    ends("no results", 3, "leaderboard", says="RESULTS must be named")
+    ends("no such file", 3, "leaderboard", HERE / "none.csv", says="none.csv")
+    for level in ("0", "1", "x", "", "nan", "0x1", "1e999", "-1"):
+        ends(f"level {level}", 3, "leaderboard", results, f"--level={level}", says="--level must be a number strictly between 0 and 1")
+    ends("per cents", 3, "leaderboard", results, "--level", "95", says="did you mean 0.95?")
+    ends("by", 3, "leaderboard", results, "--by", "model", says="--by must be question or task, got 'model'")
+    ends("errors", 3, "leaderboard", results, "--errors", "right", says="--errors must be skip or wrong, got 'right'")
+    ends("what steers a terminal is not printed", 3, "leaderboard", "\033[2J\x07.csv", says=" [2J .csv")
+    ends("after -- a name may begin with -", 3, "leaderboard", "--", "-none.csv", says="-none.csv")
+
+
+# The board
+
+
+def same(what, got, wanted):
+    check(f"{what}: {str(got)[:300]} is not {str(wanted)[:300]}", got == wanted)
+
+
+def read(cell, like):
+    """A cell of CSV as a value of the same kind."""
+    return None if like is None and cell == "" else type(like)(cell)
+
+
+def test_boards():
+    ends("an import", 0, "import", results, "-o", database)
+    for verb in BOARDS:
+        wanted = asked(f"SELECT * FROM eval_{verb}")
+        out = ends(f"{verb} --json", 0, verb, results, "--json")
+        same(f"{verb} --json has the board's numbers", json.loads(out), wanted)
+        same(f"{verb} over the database is the same", run(verb, database, "--json")[1], out)
+        rows = list(csvs.reader(io.StringIO(ends(f"{verb} --csv", 0, verb, results, "--csv"))))
+        same(f"{verb} --csv has its columns", rows[0], list(wanted[0]) if wanted else rows[0])
+        same(f"{verb} --csv has its numbers", [[read(*pair) for pair in zip(cells, row.values())] for cells, row in zip(rows[1:], wanted)],
+             [list(row.values()) for row in wanted])
+        text = ends(verb, 0, verb, results)
+        fits(verb, text)
+        text = ends(f"{verb} --markdown", 0, verb, results, "--markdown")
+        lines = text.splitlines()
+        check(f"{verb} --markdown is a table: {text!r}", len(lines) >= 2 and all(line[0] == line[-1] == "|" for line in lines))
+
+
+def test_words():
+    out = ends("a leaderboard", 0, "leaderboard", results, says=["results.csv", "180 answers", "95% interval", "P(best)"])
+    check("every model is whole, if in two lines", "".join(out.split()).count("2025-05-14") == 1)
+    check("no column of errors without any", "errored" not in out)
+    check("quiet has only the table", run("leaderboard", results, "--quiet")[1].startswith("rank"))
+    ends("a level", 0, "leaderboard", results, "--level", "0.9", says="90% interval")
+    ends("no attempts", 0, "passes", results, says="No question was asked more than once.")
+    again = csv("again.csv", {"m": 0.5}, 20)
+    again.write_text(again.read_text().replace("\nm,t,7,", "\nm,t,6,"))
+    out = ends("a repeated question is an attempt", 0, "leaderboard", again)
+    check(f"and that is said: {out}", "several times" in out)
+
+
+def test_pairs():
+    out = json.loads(ends("a pair", 0, "compare", results, "--a", "new", "--b", "old", "--json"))
+    same("is that pair", [(row["model_a"], row["model_b"]) for row in out], [("new", "old")])
+    same("as baseline and candidate", json.loads(ends("a pair", 0, "compare", results, "--baseline", "new", "--candidate", "old", "--json")), out)
+    out = json.loads(ends("all of one", 0, "compare", results, "--a", "old", "--json"))
+    same("each with A", {row["model_a"] for row in out}, {"old"})
+    ends("no such model", 3, "compare", results, "--a", "none", says=["has no model 'none'", "old"])
+    ends("nor in slices", 3, "slices", results, "--candidate", "it's", says="has no model 'it's'")
+    numbered = HERE / "numbered.db"
+    db = sqlite3.connect(numbered)
+    db.execute("CREATE TABLE results(model, item, correct)")
+    db.executemany("INSERT INTO results VALUES (?, ?, ?)", [(m, i, i % (m + 1) > 0) for m in (7, 8) for i in range(30)])
+    db.commit()
+    out = json.loads(ends("a model that is a number", 0, "compare", numbered, "--a", "8", "--b", "7", "--json"))
+    same("is found by its text", [(row["model_a"], row["model_b"]) for row in out], [(8, 7)])
+    ends("and by a gate", 0, "gate", numbered, "--baseline", "7", "--candidate", "8", "--margin", "0.3")
+
+
+def test_columns():
+    own = csv("own.csv", {"m": 0.5, "n": 0.6}, 30, header="llm,suite,question,ok")
+    ends("columns of other names", 3, "leaderboard", own, says=["suite", "question", "ok", "--item"])
+    ends("that are named", 0, "leaderboard", own, "--item", "question", "--correct", "ok", "--task", "suite", says="m")
+    place = HERE / "own.db"
+    db = sqlite3.connect(place)
+    db.execute("CREATE TABLE runs(llm, question, ok)")
+    db.executemany("INSERT INTO runs VALUES (?, ?, ?)", [(m, i, i % 3 > 0) for m in "mn" for i in range(30)])
+    db.commit()
+    ends("a table of one's own", 3, "leaderboard", place, "--table", "runs", says=["the columns are llm, question, ok", "--item"])
+    ends("with its columns named", 0, "leaderboard", place, "--table", "runs", "--item", "question", "--correct=ok", says="runs")
+    ends("a column that is not there", 3, "leaderboard", place, "--table", "runs", "--item", "q", says="has no column q")
+    ends("a name that is no SQL", 3, "leaderboard", place, "--table", "runs", "--item", 'q"; DROP TABLE runs; --', says="has no column")
+    check("nothing was dropped", db.execute("SELECT count(*) FROM runs").fetchone() == (60,))
+
+
+def test_forms():
+    odd = HERE / "odd.db"
+    db = sqlite3.connect(odd)
+    db.execute("CREATE TABLE results(model, item, correct)")
+    names = ['a,b', 'c"d', "e\nf", "g|h<b>", "\x1b[31mred", "日本語モデル", "e\u0301", "‮rtl", "tab\t", "*x*_y_`z`"]
+    db.executemany("INSERT INTO results VALUES (?, ?, ?)", [(m, i, i % 2) for m in names for i in range(4)])
+    db.commit()
+    same("CSV gives names back", {row[0] for row in csvs.reader(io.StringIO(run("leaderboard", odd, "--csv")[1]))} - {"model"}, set(names))
+    same("JSON does", {row["model"] for row in json.loads(run("leaderboard", odd, "--json")[1])}, set(names))
+    out = ends("a table of odd names", 0, "leaderboard", odd)
+    fits("odd names", out)
+    check("nothing steers the terminal", not re.search("[\x00-\x09\x0b-\x1f\x7f\u202a-\u202e]", out))
+    widths = {columns(line) for line in out.splitlines()[4:]}
+    check(f"rows are aligned: {widths}", len(widths) == 1)
+    out = ends("odd names in Markdown", 0, "leaderboard", odd, "--markdown")
+    same("each row is one line", len(out.splitlines()), 2 + len(names))
+    check("a name makes no column, no tag", "g\\|h&lt;b>" in out)
+    blob = ends("bytes that are no text", 0, "sql", "SELECT x'00ff' AS x, CAST(x'41ff42' AS TEXT) AS y, 1e999 AS z, NULL AS n", "--json")
+    same("are valid JSON", json.loads(blob), [{"x": "00ff", "y": "A\ufffdB", "z": float("inf"), "n": None}])
+
+
+def seen(arguments, environment, width=60):
+    """What a terminal of that width shows."""
+    primary, secondary = pty.openpty()
+    import fcntl
+    import struct
+    import termios
+    fcntl.ioctl(secondary, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
+    done = subprocess.Popen([EVALCI, *map(str, arguments)], stdout=secondary, stderr=secondary, stdin=subprocess.DEVNULL, env=environment)
+    os.close(secondary)
+    text = b""
+    while True:
+        try:
+            more = os.read(primary, 65536)
+        except OSError:
+            break
+        if not more:
+            break
+        text += more
+    os.close(primary)
+    done.wait()
+    return text.decode().replace("\r\n", "\n")
+
+
+def test_terminal():
+    environment = {"TERM": "xterm", "PATH": os.environ["PATH"]}
+    out = seen(["leaderboard", results], environment)
+    check(f"a heading is bold on a terminal: {out!r}", "\033[1m" in out)
+    fits("a narrow terminal", re.sub("\033\\[\\d*m", "", out), 60)
+    fits("a narrow comparison", re.sub("\033\\[\\d*m", "", seen(["compare", results], environment, 72)), 72)
+    for dull in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        check(f"no colour with {dull}", "\033" not in seen(["leaderboard", results], {**environment, **dull}))
+    check("a page is not for a terminal", "-o must name a file" in seen(["report", results], environment))
+    check("no progress within a second", "\r" not in seen(["import", results, "-o", HERE / "terminal.db"], environment))
+
+
+# The others
+
+
+def test_sql():
+    out = ends("a query", 0, "sql", results, "SELECT model, bayes_ci(correct) AS ci FROM results GROUP BY 1 ORDER BY 1", "--json")
+    same("has evalci's functions", json.loads(out), asked("SELECT model, bayes_ci(correct) AS ci FROM results GROUP BY 1 ORDER BY 1"))
+    ends("without results", 0, "sql", "SELECT wilson_ci_counts(18, 20) AS ci", says="[0.6989663547715128,0.9721335187862318]")
+    ends("a table of numbers", 0, "sql", "SELECT 1 AS a, 22 AS b", says="a   b\n─  ──\n1  22\n")
+    ends("no query", 3, "sql", says="a query must be given")
+    ends("a file for a query", 3, "sql", results, says="a query must come last")
+    ends("two statements", 3, "sql", "SELECT 1; SELECT 2", says="one statement must be given, got several")
+    ends("a comment", 3, "sql", "/* nothing */", says="got none")
+    ends("an error of SQL", 3, "sql", results, "SELECT nope FROM results", says="no such column: nope")
+    ends("an error of a function", 3, "sql", "SELECT bayes_ci_counts(18, 20, 95)", says="did you mean 0.95?")
+    made = HERE / "made.db"
+    for statement in ("DELETE FROM results", "CREATE TABLE x(y)", "CREATE TEMP TABLE x(y)", f"ATTACH '{made}' AS made", f"VACUUM INTO '{made}'",
+                      "PRAGMA writable_schema = 1", "PRAGMA journal_mode = WAL", "SELECT load_extension('x')", "DROP TABLE results",
+                      "INSERT INTO results SELECT * FROM results", "BEGIN", "PRAGMA trusted_schema = ON", "REINDEX", "ANALYZE"):
+        ends(f"{statement} is refused", 3, "sql", database, statement, says="only reading is allowed")
+    check("and nothing was made", not made.exists())
+    ends("columns may be asked for", 0, "sql", results, "SELECT name FROM pragma_table_info('results')", says="correct")
+    code, out, err = run("sql", "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 300000) SELECT i FROM n", "--csv")
+    same("many rows", (code, out.count("\n")), (0, 300001))
+
+
+def test_plan():
+    db = sqlite3.connect(":memory:")
+    db.enable_load_extension(True)
+    db.load_extension(EXTENSION)
+    number = lambda sql: f"{db.execute(sql).fetchone()[0]:,} questions"  # noqa: E731
+    ends("a width", 0, "plan", "0.8", "--width", "0.1", says=["10 points wide", number("SELECT plan_n(0.8, 0.1)")])
+    out = ends("two accuracies", 0, "plan", "0.80", "0.75", says=["0.8 from 0.75", number("SELECT plan_diff_n(0.8, 0.75)")])
+    fits("a plan", out)
+    ends("the same questions", 0, "plan", "0.80", "0.85", "--disagree", "0.15", says=number("SELECT plan_paired_n(0.10, 0.05)"))
+    ends("with another power", 0, "plan", "0.80", "0.85", "--disagree", "0.15", "--power", "0.9", "--level", "0.99",
+         says=[number("SELECT plan_paired_n(0.10, 0.05, 0.9, 0.99)"), "power 0.9", "level 0.99"])
+    found = 100 * db.execute("SELECT detectable_diff(300, 0.2)").fetchone()[0]
+    ends("what so many find", 0, "plan", "--questions", "300", "--disagree", "0.2", says=f"{found:.1f} points")
+    ends("the least that may be said", 3, "plan", says="two accuracies")
+    ends("an accuracy alone", 3, "plan", "0.8", says="--width")
+    ends("per cents", 3, "plan", "80", "85", says="an accuracy must be from 0 to 1, got '80'")
+    ends("models that agree too much", 3, "plan", "0.8", "0.9", "--disagree", "0.05", says="--disagree must be at least the difference 0.1")
+    ends("models that do not differ", 3, "plan", "0.8", "0.8", says="must differ")
+    ends("too few to find anything", 3, "plan", "--questions", "3", says="plan more questions")
+
+
+def test_formats():
+    out = ends("formats", 0, "formats", says=["csv", "told by", "becomes"])
+    fits("formats", out)
+
+
+def test_input():
+    text = results.read_text()
+    done = subprocess.run([EVALCI, "leaderboard", "-", "--json"], input=text, capture_output=True, text=True)
+    same("standard input is read as a file is", (done.returncode, done.stdout), (0, run("leaderboard", results, "--json")[1]))
+    two = csv("two.csv", {"third": 0.5}, 60)
+    both = json.loads(ends("two files", 0, "leaderboard", results, two, "--json"))
+    same("are read together", len(both), 4)
+    both = json.loads(ends("a database and a file", 0, "leaderboard", database, two, "--json"))
+    same("too", len(both), 4)
+    for name in ("/dev/full",):
+        with open(name, "w") as full:
+            done = subprocess.run([EVALCI, "leaderboard", results], stdout=full, stderr=subprocess.PIPE, text=True)
+        check(f"a full disk is an error: {done.stderr}", done.returncode == 3 and "cannot write" in done.stderr)
+    empty = HERE / "empty.db"
+    sqlite3.connect(empty).execute("CREATE TABLE results(model, item, correct)")
+    ends("an empty table", 0, "leaderboard", empty)
+
+
+def test_start():
+    """500 rows, from start to end."""
+    import resource
+    large = csv("500.csv", {"a": 0.7, "b": 0.6, "c": 0.5, "d": 0.8}, 125)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    for _ in range(5):
+        run("leaderboard", large)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) / 5
+    check(f"a leaderboard of 500 rows takes {1000 * spent:.0f} ms of processor, at most 30", spent < 0.03)
+
+
+for name, test in list(globals().items()):
+    if name.startswith("test_"):
+        test()
+finish()
