@@ -4,7 +4,7 @@
 ** For programs that build evalci in rather than load it.  From the top of the project:
 **
 **     cc -O2 -DSQLITE_CORE -ffp-contract=off -Iext -o program program.c \
-**       ext/stats/*.c ext/board/*.c ext/sqlite/*.c -lsqlite3 -lgsl -lgslcblas -lm
+**       $(find ext/stats ext/board ext/sqlite -name '*.c') -lsqlite3 -lgsl -lgslcblas -lm
 **
 ** and in the program, after sqlite3_open(), call
 **
