@@ -11,7 +11,7 @@
 #include "cli.h"
 
 static const char report_sql[] =
-    "SELECT eval_report(?1, json_patch(?2, json_object('title', ?3, 'note', ?4, "
+    "SELECT eval_report(?1, json_patch(?2, json_object('title', ?3, 'note', ?4, 'origin', ?5, "
     "'date', strftime('%Y-%m-%d %H:%M UTC', 'now'))))";
 
 /* Writes all of the page; 0 or an errno. */
@@ -67,12 +67,28 @@ static int put_page(const cli *c, const char *page, size_t size) {
   return CLI_OK;
 }
 
-static int ask_page(const cli *c, const cli_results *r) {
-  sqlite3_stmt *asked = cli_ask(c, r, report_sql);
-  int status = CLI_ERROR, rc = asked ? SQLITE_OK : SQLITE_ABORT;
+/* The name of what was imported, without its folder; a database has its own. */
+static char *origin_of(const cli *c) {
+  const char *name = c->names[0];
+  for (const char *at = name; *at; at++)
+    if ((*at == '/' || *at == '\\') && at[1]) name = at + 1;
+  if (strcmp(name, "-") == 0) name = "standard input";
+  return c->count > 1 ? sqlite3_mprintf("%s and %d more", name, c->count - 1)
+                      : sqlite3_mprintf("%s", name);
+}
+
+static int bind_page(const cli *c, const cli_results *r, sqlite3_stmt *asked) {
+  int rc = SQLITE_OK;
   for (int i = 0; i < 2 && rc == SQLITE_OK; i++)
     if (c->values[CLI_TITLE + i])
       rc = sqlite3_bind_text(asked, 3 + i, c->values[CLI_TITLE + i], -1, SQLITE_STATIC);
+  if (rc == SQLITE_OK && !r->path) rc = sqlite3_bind_text(asked, 5, origin_of(c), -1, sqlite3_free);
+  return rc;
+}
+
+static int ask_page(const cli *c, const cli_results *r) {
+  sqlite3_stmt *asked = cli_ask(c, r, report_sql);
+  int status = CLI_ERROR, rc = asked ? bind_page(c, r, asked) : SQLITE_ABORT;
   if (rc == SQLITE_OK && sqlite3_step(asked) == SQLITE_ROW && sqlite3_column_text(asked, 0))
     status = put_page(c, (const char *)sqlite3_column_text(asked, 0),
                       (size_t)sqlite3_column_bytes(asked, 0));

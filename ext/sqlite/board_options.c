@@ -9,6 +9,7 @@
 **   "lo", "hi"  the range of scores, in tasks whose rows do not say
 **   "pairs"   "holm": how the pairs are held to each other
 **   "title", "note", "date"  of eval_report: its heading, a text under that, when it was made
+**   "origin"  likewise: where the rows are from, in place of the database's name
 */
 #include <string.h>
 
@@ -23,15 +24,16 @@ enum {
   LO_KEY,
   HI_KEY,
   PAIRS_KEY,
-  TITLE_KEY, /* this and the next two of eval_report alone */
+  TITLE_KEY, /* this and those after it of eval_report alone */
   NOTE_KEY,
   DATE_KEY,
+  ORIGIN_KEY,
   BOARD_KEYS
 };
 static const char *const board_keys[BOARD_KEYS] = {
     "model",    "task",     "item",  "attempt", "correct", "score", "error",
     "score_lo", "score_hi", "n",     "k",       "level",   "by",    "errors",
-    "lo",       "hi",       "pairs", "title",   "note",    "date"};
+    "lo",       "hi",       "pairs", "title",   "note",    "date",  "origin"};
 
 typedef struct reading_options {
   evalci_board_options *out;
@@ -120,6 +122,8 @@ static bool read_board_option(evalci_call *call, int key, evalci_part value,
     return read_report_text(call, key, value, &out->note);
   case DATE_KEY:
     return read_report_text(call, key, value, &out->date);
+  case ORIGIN_KEY:
+    return read_report_text(call, key, value, &out->origin);
   default:
     return read_column_name(call, key, value, &out->columns[key]);
   }
@@ -134,7 +138,7 @@ static bool read_board_member(evalci_call *call, evalci_part name, evalci_part v
                        "options has no key %s; it may have level, by, errors, lo, hi, pairs%s, and "
                        "the names of columns: model, task, item, attempt, correct, score, error, "
                        "score_lo and score_hi, or k and n of counts",
-                       evalci_show_part(name).text, page ? ", title, note, date" : "");
+                       evalci_show_part(name).text, page ? ", title, note, date, origin" : "");
   if (r->seen & 1u << key)
     return evalci_fail(call, "options has the key %s twice", evalci_show_part(name).text);
   r->seen |= 1u << key;
@@ -157,4 +161,5 @@ void evalci_free_board_options(evalci_board_options *options) {
   sqlite3_free(options->title);
   sqlite3_free(options->note);
   sqlite3_free(options->date);
+  sqlite3_free(options->origin);
 }

@@ -1,6 +1,6 @@
 /*
 ** eval_report([source [, options]]): the board as one page of HTML, which needs nothing
-** else.  Beside the options of the tables it has "title", "note" and "date", which are
+** else.  Beside the options of the tables it has "title", "note", "date" and "origin", which are
 ** shown as they are: the page itself knows no clock, so that the same data give the same
 ** page.
 **
@@ -314,7 +314,7 @@ static void eval_report(sqlite3_context *context, int argc, sqlite3_value **argv
                 .title = options.title,
                 .note = options.note,
                 .source = held->source,
-                .database = database_name(db),
+                .database = options.origin ? options.origin : database_name(db),
                 .date = options.date};
     result_report(context, &r);
   }

@@ -15,8 +15,8 @@
 /* board_options.c */
 typedef struct evalci_board_options {
   board_settings settings;
-  char *columns[EVALCI_ROLES]; /* as given, sqlite3_malloc'ed; NULL where not */
-  char *title, *note, *date;   /* likewise; of eval_report alone */
+  char *columns[EVALCI_ROLES];        /* as given, sqlite3_malloc'ed; NULL where not */
+  char *title, *note, *date, *origin; /* likewise; of eval_report alone */
 } evalci_board_options;
 
 /* `value` is NULL where no options are given; false after leaving a message.  What was

@@ -291,6 +291,8 @@ def test_report():
     check("and by -o -", strip(run("report", one, "-o", "-")[1]) == strip(text))
     out = run("report", one, "--title", "<Spring & 'Co'>", "--note", "a \"note\"", "--level", "0.9", "--by", "task", "--errors", "wrong")[1]
     check("a title and a note are text", "&lt;Spring &amp; " in out and "<Spring" not in out and "90%" in out)
+    check("it says what was read", "one.csv</span>" in text and "evals.db</span>" in run("report", database(home))[1])
+    check("and that there is more", "one.csv and 1 more</span>" in run("report", one, two)[1])
     ends("over what is read", 3, "report", one, "-o", one, says="which is read")
     ends("over a database", 3, "report", one, "-o", database(home), says="the database")
     ends("over a folder", 3, "report", one, "-o", home, says="the folder")
