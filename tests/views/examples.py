@@ -135,9 +135,11 @@ def building_in():
 
 
 def parting(folder):
-    """The demo's last words open a prompt, at which the query they end with is answered."""
+    """The demo's words open a prompt, at which the query they give is answered; then it runs the program."""
     said = run(["make", "-s", "demo"], ROOT).stdout.splitlines()
-    command, query = said[-3].strip(), said[-1].strip()
+    words = said.index("Go on, at a prompt with the extension loaded:")
+    command, query = said[words + 1].strip(), said[words + 3].strip()
+    check(f"the demo ends with the program's leaderboard: {said[-1]}", said[-1].split()[1:3] == ["llama-v2-13b-chat", "0.0%"])
     typed = f"{query}\n.quit\n"
     # script gives it a terminal, without which the shell has no prompt.
     shown = run(["script", "-qec", command, f"{folder}/typescript"], ROOT, typed).stdout
