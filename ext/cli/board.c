@@ -16,7 +16,7 @@ typedef struct cli_column {
   const char *name, *sql;
 } cli_column;
 
-enum { MOST_SHOWN = 8, QUESTIONS_SHOWN = 50 };
+enum { MOST_SHOWN = 9, QUESTIONS_SHOWN = 50 };
 
 typedef struct cli_board {
   const char *verb;
@@ -35,7 +35,8 @@ static const cli_board boards[] = {
                  {"P(best)", CHANCE("p_best")},
                  {"questions", "questions"},
                  {"?errored", "nullif(errored, 0)"},
-                 {"!method", "method"}}},
+                 {"!method", "method"},
+                 {"!common", "iif(common = 0, 'nothing in common', NULL)"}}},
     {.verb = "compare",
      .about = "A - B in points, on the questions that both answered, with its %s interval; p and "
               "verdict are held to all pairs.",
@@ -168,7 +169,9 @@ static void put_notes(const cli *c, const cli_table *t) {
        "at a question together."},
       {"score out of range", "A score is outside its range, so there is no accuracy: say what the "
                              "range is by --lo and --hi."},
-      {"mean of tasks", "Each task counts alike."}};
+      {"mean of tasks", "Each task counts alike."},
+      {"nothing in common", "No question was answered by every model: ranks are told only between "
+                            "models that share questions."}};
   bool first = true;
   if (c->values[CLI_QUIET]) return;
   for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""evalci gate: 0 pass, 1 fail, 2 unsure; and every way not to get an answer, each of which ends with 3.
+"""evalci gate: 0 pass, 1 fail, 2 unsure; and every way not to get an answer, each of which ends with 3 (contract 46).
 
     gate.py PROGRAM
 """

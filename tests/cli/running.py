@@ -1,6 +1,7 @@
 """What the suites of the program share: it runs, and what it says is looked at."""
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -8,6 +9,10 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 from checks import check, finish  # noqa: E402,F401
+
+# What a shell's background ignores, the program would ignore too.
+for which in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    signal.signal(which, signal.SIG_DFL)
 
 EVALCI = str(pathlib.Path(sys.argv[1]).resolve())
 FOLDER = tempfile.TemporaryDirectory()

@@ -3,7 +3,7 @@
 
     verbs.py PROGRAM EXTENSION
 
-Numbers are the board's, asked for by Python's own sqlite3 through the loadable extension.
+Contract 47.  Numbers are the board's, asked for by Python's own sqlite3 through the loadable extension.
 """
 import csv as csvs
 import fcntl
@@ -132,6 +132,29 @@ def test_words():
     again.write_text(again.read_text().replace("\nm,t,7,", "\nm,t,6,"))
     out = ends("a repeated question is an attempt", 0, "leaderboard", again)
     check(f"and that is said: {out}", "several times" in out)
+
+
+def test_notes():
+    """What a table alone does not say."""
+    apart = csv("apart.csv", {"m": 0.5}, 20)
+    apart.write_text(apart.read_text() + "".join(f"n,t,other {i},{i % 2}\n" for i in range(20)))
+    ends("models without a common question", 0, "leaderboard", apart, says="No question was answered by every model")
+    check("others have none of that", "No question" not in run("leaderboard", results)[1])
+    ends("tasks that count alike", 0, "leaderboard", results, "--by", "task")
+    scores = HERE / "scores.db"
+    db = sqlite3.connect(scores)
+    db.execute("CREATE TABLE results(model, item, score)")
+    db.executemany("INSERT INTO results VALUES ('m', ?, ?)", [(i, i % 5 + 1) for i in range(20)])
+    db.commit()
+    ends("scores out of range", 0, "leaderboard", scores, says="A score is outside its range")
+    check("which is then said", "50.0%" in ends("a range", 0, "leaderboard", scores, "--lo", "1", "--hi=5"))
+    counts = HERE / "counts.db"
+    db = sqlite3.connect(counts)
+    db.execute("CREATE TABLE results(model, k, n)")
+    db.executemany("INSERT INTO results VALUES (?, ?, 20)", [("old", 15), ("new", 18)])
+    db.commit()
+    out = ends("counts", 0, "leaderboard", counts, says="90.0%")
+    check(f"which share no questions, and need none: {out}", "No question" not in out)
 
 
 def test_pairs():

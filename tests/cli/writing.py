@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""What the program writes, whole or not at all: imports and pages past kill -9, full disks, locks and each other.
+"""What the program writes, whole or not at all: imports and pages past kill -9, full disks, locks and each
+other (contract 48).
 
     writing.py PROGRAM [KILLS]
 """
