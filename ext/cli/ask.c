@@ -55,18 +55,35 @@ sqlite3_stmt *cli_ask(const cli *c, const cli_results *r, const char *sql) {
   return NULL;
 }
 
+void cli_add_count(sqlite3_str *to, const char *before, sqlite3_int64 n, const char *what) {
+  sqlite3_str_appendf(to, "%s%,lld %s%s", before, n, what, n == 1 ? "" : "s");
+}
+
+void cli_add_done(sqlite3_str *to, const import_done *d) {
+  bool answers = strcmp(d->table, "results") == 0;
+  cli_add_count(to, "", d->rows, answers ? "answer" : "row");
+  cli_add_count(to, answers ? ": " : " of ", d->models, "model");
+  if (!answers) return;
+  cli_add_count(to, ", ", d->tasks, "task");
+  cli_add_count(to, ", ", d->questions, "question");
+}
+
+/* Prints the text in lines, and frees it. */
+void cli_put_lines(sqlite3_str *text) {
+  char *lines = sqlite3_str_finish(text);
+  if (lines) cli_put_wrapped(stdout, lines, 0, cli_columns(stdout));
+  sqlite3_free(lines);
+}
+
 void cli_put_origin(const cli *c, const cli_results *r) {
-  const import_done *d = &r->done;
+  sqlite3_str *text = sqlite3_str_new(NULL);
   const char *name = strcmp(c->names[0], "-") == 0 ? "standard input" : c->names[0];
-  char *text;
-  if (r->path)
-    text = sqlite3_mprintf("%s, table %s", r->path, r->source);
-  else if (strcmp(d->table, "results") == 0)
-    text = sqlite3_mprintf("%s%s (%s): %lld answers, %lld models, %lld tasks, %lld questions", name,
-                           c->count > 1 ? " and others" : "", d->format, d->rows, d->models,
-                           d->tasks, d->questions);
-  else
-    text = sqlite3_mprintf("%s (%s): %lld rows, %lld models", name, d->format, d->rows, d->models);
-  if (text) cli_put_wrapped(stdout, text, 0, cli_columns(stdout));
-  sqlite3_free(text);
+  if (r->path) {
+    sqlite3_str_appendf(text, "%s, table %s", r->path, r->source);
+  } else {
+    sqlite3_str_appendf(text, "%s%s (%s): ", name, c->count > 1 ? " and others" : "",
+                        r->done.format);
+    cli_add_done(text, &r->done);
+  }
+  cli_put_lines(text);
 }

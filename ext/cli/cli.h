@@ -144,6 +144,7 @@ void cli_remove(const char *path);
 /* guard.c.  Between these a signal removes the file that is being made and ends the program;
 ** where a database is written instead, it interrupts that, and cli_end_guard() ends the program. */
 void cli_begin_guard(const char *made, sqlite3 *db);
+char *cli_guard_beside(const char *target, int *error); /* cli_beside(), guarded from the first */
 bool cli_interrupted(void);
 void cli_end_guard(void);
 
@@ -164,7 +165,10 @@ void cli_close_results(cli_results *r);
 /* ask.c.  A statement whose ?1 and ?2 are the source and the options; NULL after saying why not. */
 sqlite3_stmt *cli_ask(const cli *c, const cli_results *r, const char *sql);
 int cli_fail_results(const cli *c, const cli_results *r);
-void cli_put_origin(const cli *c, const cli_results *r); /* a line that says what was read */
+void cli_add_count(sqlite3_str *to, const char *before, sqlite3_int64 n, const char *what);
+void cli_add_done(sqlite3_str *to, const import_done *d); /* what is in the table */
+void cli_put_lines(sqlite3_str *text);                    /* prints it, and frees it */
+void cli_put_origin(const cli *c, const cli_results *r);  /* a line that says what was read */
 
 /* A connection with evalci in it that runs nothing of the database's own; NULL after saying why. */
 sqlite3 *cli_connect(const cli *c, const char *path, int flags);

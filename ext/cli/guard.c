@@ -55,6 +55,22 @@ void cli_begin_guard(const char *made, sqlite3 *db) {
   for (int i = 0; i < SIGNALS; i++) listen_to(signals[i]);
 }
 
+/* Signals that come between the making of the file and its guard wait until it has one. */
+char *cli_guard_beside(const char *target, int *error) {
+#ifndef _WIN32
+  sigset_t held, before;
+  sigemptyset(&held);
+  for (int i = 0; i < SIGNALS; i++) sigaddset(&held, signals[i]);
+  sigprocmask(SIG_BLOCK, &held, &before);
+#endif
+  char *part = cli_beside(target, error);
+  if (part) cli_begin_guard(part, NULL);
+#ifndef _WIN32
+  sigprocmask(SIG_SETMASK, &before, NULL);
+#endif
+  return part;
+}
+
 bool cli_interrupted(void) {
   return caught;
 }

@@ -104,9 +104,8 @@ static int fill_part(const cli *c, const char *part, const char *target, cli_tol
 /* `again`: to be done in place. */
 static int import_new(const cli *c, const char *target, cli_told *told, bool *again) {
   int error;
-  char *part = cli_beside(target, &error);
+  char *part = cli_guard_beside(target, &error);
   if (!part) return cli_fail(c, "cannot write '%s': %s", target, strerror(error));
-  cli_begin_guard(part, NULL);
   int status = fill_part(c, part, target, told);
   error = status == CLI_OK ? cli_sync(part) : 0;
   if (error)
@@ -139,15 +138,16 @@ static void put_shell_word(const char *word) {
 }
 
 static void put_told(const cli *c, const char *target, const cli_told *told) {
-  const import_done *d = &told->done;
   int columns = cli_columns(stdout);
   if (c->values[CLI_QUIET]) return;
   if (told->lines && !cli_print_table(told->lines, stdout, columns)) putchar('\n');
   if (told->lines_there > MOST_TOLD)
     printf("... and %lld lines more\n", told->lines_there - MOST_TOLD);
-  printf("\n'%s' now has %lld %s: %lld models, %lld tasks, %lld questions\n", target, d->rows,
-         strcmp(d->table, "results") == 0 ? "answers" : d->table, d->models, d->tasks,
-         d->questions);
+  sqlite3_str *now = sqlite3_str_new(NULL);
+  sqlite3_str_appendf(now, "'%s' now has ", target);
+  cli_add_done(now, &told->done);
+  putchar('\n');
+  cli_put_lines(now);
   printf("Next: evalci leaderboard ");
   put_shell_word(target);
   putchar('\n');

@@ -32,12 +32,11 @@ static int write_part(const char *part, const char *page, size_t size) {
 /* A page in the place of another. */
 static int write_file(const char *path, const char *page, size_t size) {
   int error = ENOMEM;
-  char *target = cli_resolve(path), *part = target ? cli_beside(target, &error) : NULL;
+  char *target = cli_resolve(path), *part = target ? cli_guard_beside(target, &error) : NULL;
   if (!part) {
     sqlite3_free(target);
     return error;
   }
-  cli_begin_guard(part, NULL);
   error = write_part(part, page, size);
   if (!error) error = cli_replace(part, target);
   if (error) cli_remove(part);

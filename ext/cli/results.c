@@ -154,8 +154,13 @@ static int show_progress(void *host, sqlite3_int64 rows, sqlite3_int64 files) {
   cli_progress *p = host;
   double now = p->wanted ? cli_seconds() : 0;
   if (p->wanted && now - p->began > 1 && now - p->shown > 0.2) {
-    fprintf(stderr, "\rread %lld answers in %lld files ", rows, files);
+    sqlite3_str *line = sqlite3_str_new(NULL);
+    cli_add_count(line, "\rread ", rows, "answer");
+    cli_add_count(line, " in ", files, "file");
+    char *text = sqlite3_str_finish(line);
+    if (text) fprintf(stderr, "%s ", text);
     fflush(stderr);
+    sqlite3_free(text);
     p->shown = now;
   }
   return cli_interrupted();

@@ -122,7 +122,7 @@ def test_boards():
 
 
 def test_words():
-    out = ends("a leaderboard", 0, "leaderboard", results, says=["results.csv", "180 answers", "95% interval", "P(best)"])
+    out = ends("a leaderboard", 0, "leaderboard", results, says=["results.csv", "180 answers: 3 models, 1 task, 60 questions", "95% interval", "P(best)"])
     check("every model is whole, if in two lines", "".join(out.split()).count("2025-05-14") == 1)
     check("no column of errors without any", "errored" not in out)
     check("quiet has only the table", run("leaderboard", results, "--quiet")[1].startswith("rank"))

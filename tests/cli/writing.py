@@ -69,7 +69,7 @@ def test_import():
     ends("into itself", 3, "import", new, "-o", new, says="cannot be imported into itself")
     os.symlink(new, home / "link.db")
     ends("into itself by another name", 3, "import", home / "link.db", "-o", new, says="into itself")
-    ends("through a link", 0, "import", many, "-o", home / "link.db", says="60080 answers")
+    ends("through a link", 0, "import", many, "-o", home / "link.db", says="60,080 answers")
     check("the link is one still", (home / "link.db").is_symlink() and answers(new) == ROWS + 80)
     (home / "text.db").write_text("these are notes, not a database; " * 50)
     ends("into a file that is none", 3, "import", one, "-o", home / "text.db", says="not a database")
