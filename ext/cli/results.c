@@ -101,8 +101,8 @@ static int open_unchanging(const char *path, sqlite3 **db) {
   return rc;
 }
 
-/* Whether the schema has the table; a code of SQLite. */
-static int find_table_in(sqlite3 *db, const char *table, bool *there) {
+/* Whether the schema has a table; a code of SQLite. */
+static int look_for_table(sqlite3 *db, const char *table, bool *there) {
   static const char sql[] = "SELECT count(*) FROM sqlite_schema "
                             "WHERE type IN ('table', 'view') AND name = ?1 COLLATE NOCASE";
   sqlite3_stmt *count = NULL;
@@ -114,13 +114,22 @@ static int find_table_in(sqlite3 *db, const char *table, bool *there) {
   return rc == SQLITE_OK ? ended : rc;
 }
 
+/* The table that was named, else results, else counts, where an import found no more than these. */
+static int find_table_in(const cli *c, cli_results *out, bool *there) {
+  int rc = look_for_table(out->db, out->source, there);
+  if (rc != SQLITE_OK || *there || c->values[CLI_TABLE]) return rc;
+  rc = look_for_table(out->db, "counts", there);
+  if (*there) out->source = "counts";
+  return rc;
+}
+
 /* Opens the database if it has the table; `there` says so.  False after an error. */
 static bool try_in_place(const cli *c, const char *path, cli_results *out, bool *there) {
   int rc = open_secure(path, SQLITE_OPEN_READONLY, &out->db);
-  if (rc == SQLITE_OK) rc = find_table_in(out->db, out->source, there);
+  if (rc == SQLITE_OK) rc = find_table_in(c, out, there);
   if ((rc & 0xff) == SQLITE_CANTOPEN && !has_bytes(path, "-wal")) {
     rc = open_unchanging(path, &out->db);
-    if (rc == SQLITE_OK) rc = find_table_in(out->db, out->source, there);
+    if (rc == SQLITE_OK) rc = find_table_in(c, out, there);
   } else if ((rc & 0xff) == SQLITE_CANTOPEN) {
     cli_fail(c,
              "'%s-wal' holds answers that can be read only where files can be made; copy both "

@@ -150,8 +150,8 @@ def test_notes():
     check("which is then said", "50.0%" in ends("a range", 0, "leaderboard", scores, "--lo", "1", "--hi=5"))
     counts = HERE / "counts.db"
     db = sqlite3.connect(counts)
-    db.execute("CREATE TABLE results(model, k, n)")
-    db.executemany("INSERT INTO results VALUES (?, ?, 20)", [("old", 15), ("new", 18)])
+    db.execute("CREATE TABLE counts(model, k, n)")
+    db.executemany("INSERT INTO counts VALUES (?, ?, 20)", [("old", 15), ("new", 18)])
     db.commit()
     out = ends("counts", 0, "leaderboard", counts, says="90.0%")
     check(f"which share no questions, and need none: {out}", "No question" not in out)
