@@ -221,9 +221,9 @@ demo:
 	@echo 'and type, for one:'
 	@echo '  SELECT * FROM ci_methods(18, 20);'
 	@echo
-	@echo 'The program needs no sqlite3 shell.  On the same answers as a CSV file:'
+	@echo 'The program needs no sqlite3 shell.  On the same counts as a CSV file:'
 	@echo '  $(EVALCI) leaderboard build/demo.csv'
-	@$(EVALCI) sql build/demo.db 'SELECT model, item, correct FROM results' --csv >build/demo.csv
+	@$(EVALCI) sql build/demo.db 'SELECT model, sum(correct) AS k, count(*) AS n FROM results GROUP BY 1' --csv >build/demo.csv
 	@$(EVALCI) leaderboard build/demo.csv
 
 # Names may hold anything, so the shell reads them from its environment; value gives them unexpanded.

@@ -28,6 +28,12 @@ static int fail_columns(const cli *c, const cli_results *r, const char *message,
   return status;
 }
 
+/* Where a message of the functions tells what to do in SQL, and what to do here. */
+static const char *const remedies[][2] = {
+    {"; SELECT model FROM eval_leaderboard", "evalci leaderboard lists them"},
+    {"; the source has counts",
+     "these are counts (k of n), of which evalci leaderboard and evalci tasks can be made"}};
+
 int cli_fail_results(const cli *c, const cli_results *r) {
   const char *message = sqlite3_errmsg(r->db), *rest;
   int code = sqlite3_errcode(r->db) & 0xff;
@@ -39,8 +45,9 @@ int cli_fail_results(const cli *c, const cli_results *r) {
       (rest = strstr(message, "; name one in options")) ||
       (rest = strstr(message, ", which options name")))
     return fail_columns(c, r, message, (size_t)(rest - message));
-  if ((rest = strstr(message, "; SELECT model FROM eval_leaderboard")))
-    return cli_fail(c, "%.*s; evalci leaderboard lists them", (int)(rest - message), message);
+  for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
+    if ((rest = strstr(message, remedies[i][0])))
+      return cli_fail(c, "%.*s; %s", (int)(rest - message), message, remedies[i][1]);
   return cli_fail(c, "%s", message);
 }
 

@@ -246,7 +246,10 @@ static int ask_board(const cli *c, const cli_results *r) {
 int cli_run_board(cli *c) {
   cli_results r;
   if (!cli_open_results(c, c->names, c->count, &r)) return CLI_ERROR;
-  int status = ask_board(c, &r);
+  int status = strcmp(r.source, "votes") == 0
+                   ? cli_fail(c, "these are votes, which have no right or wrong; read them by "
+                                 "evalci sql, as the table votes")
+                   : ask_board(c, &r);
   cli_close_results(&r);
   return status;
 }

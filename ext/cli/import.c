@@ -36,9 +36,9 @@ static int fail_import(const cli *c, const char *path, sqlite3 *db) {
 
 static void collect_told(sqlite3 *db, cli_told *told) {
   static const char sql[] =
-      "SELECT path AS file, model, task, n AS answers, "
-      "iif(mean IS NULL, NULL, printf('%.4g', mean)) AS mean, nullif(errored, 0) AS \"?errored\", "
-      "note AS \"?note\" FROM temp.import_told LIMIT 20";
+      "SELECT path AS file, model AS \"?model\", task AS \"?task\", n AS rows, "
+      "iif(mean IS NULL, NULL, printf('%.4g', mean)) AS \"?mean\", "
+      "nullif(errored, 0) AS \"?errored\", note AS \"?note\" FROM temp.import_told LIMIT 20";
   sqlite3_stmt *rows = NULL;
   if (sqlite3_prepare_v2(db, sql, -1, &rows, NULL) == SQLITE_OK) told->lines = cli_collect(rows);
   sqlite3_finalize(rows);
@@ -139,6 +139,7 @@ static void put_shell_word(const char *word) {
 
 static void put_told(const cli *c, const char *target, const cli_told *told) {
   int columns = cli_columns(stdout);
+  bool votes = strcmp(told->done.table, "votes") == 0;
   if (c->values[CLI_QUIET]) return;
   if (told->lines && !cli_print_table(told->lines, stdout, columns)) putchar('\n');
   if (told->lines_there > MOST_TOLD)
@@ -148,9 +149,9 @@ static void put_told(const cli *c, const char *target, const cli_told *told) {
   cli_add_done(now, &told->done);
   putchar('\n');
   cli_put_lines(now);
-  printf("Next: evalci leaderboard ");
+  printf(votes ? "Next: evalci sql " : "Next: evalci leaderboard ");
   put_shell_word(target);
-  putchar('\n');
+  puts(votes ? " \"SELECT * FROM votes\"" : "");
 }
 
 static bool check_target(const cli *c, const char *target) {

@@ -155,6 +155,15 @@ def test_notes():
     db.commit()
     out = ends("counts", 0, "leaderboard", counts, says="90.0%")
     check(f"which share no questions, and need none: {out}", "No question" not in out)
+    ends("a comparison of counts", 3, "compare", counts, says="these are counts (k of n)")
+    for text, says in (("model,k,n\nold,15,20\nnew,18,20\n", "90.0%"), ("model,correct,total\nold,15,20\nnew,18,20\n", "90.0%")):
+        counted = HERE / "counts.csv"
+        counted.write_text(text)
+        ends("counts in a file", 0, "leaderboard", counted, says=["2 rows of 2 models", says])
+    votes = HERE / "votes.csv"
+    votes.write_text("model_a,model_b,winner\nx,y,model_a\nx,y,tie\n")
+    ends("votes", 3, "leaderboard", votes, says="these are votes")
+    ends("votes into a database", 0, "import", votes, "-o", HERE / "votes.db", says=["2 rows", "SELECT * FROM votes"])
 
 
 def test_pairs():
