@@ -11,11 +11,7 @@
 
 #include "inside.h"
 
-enum {
-  MEMORY = 12 << 20,
-  MOST_ROWS = MEMORY / 64, /* rows are seldom shorter */
-  RUN_BUFFER = 1 << 15
-};
+enum { LEAST_MEMORY = 1 << 14, MEMORY = 12 << 20, RUN_BUFFER = 1 << 15 };
 
 /* A row lies in memory as its two lengths, key and row. */
 typedef struct lengths {
@@ -29,10 +25,10 @@ typedef struct run {
 } run;
 
 struct import_sort {
-  unsigned char *memory;
-  size_t used;
-  unsigned char **rows;
-  size_t count, next;
+  unsigned char *memory; /* grows to MEMORY */
+  size_t used, room, count;
+  unsigned char **rows; /* in memory, once they are sorted */
+  size_t next;
   FILE *file;
   sqlite3_int64 written;
   run *runs;
@@ -45,12 +41,8 @@ struct import_sort {
 
 import_sort *import_sort_new(void) {
   import_sort *s = sqlite3_malloc64(sizeof *s);
-  if (!s) return NULL;
-  *s = (import_sort){.memory = sqlite3_malloc64(MEMORY),
-                     .rows = sqlite3_malloc64(MOST_ROWS * sizeof(unsigned char *))};
-  if (s->memory && s->rows) return s;
-  import_sort_free(s);
-  return NULL;
+  if (s) *s = (import_sort){0};
+  return s;
 }
 
 static lengths lengths_of(const unsigned char *row) {
@@ -74,6 +66,15 @@ static size_t size_of(const unsigned char *row) {
   return sizeof n + n.key + n.row;
 }
 
+static bool sort_rows(import_sort *s) {
+  unsigned char **rows = sqlite3_realloc64(s->rows, (s->count + 1) * sizeof *rows), *at = s->memory;
+  if (!rows) return false;
+  s->rows = rows;
+  for (size_t i = 0; i < s->count; i++, at += size_of(at)) rows[i] = at;
+  qsort(rows, s->count, sizeof *rows, compare_rows);
+  return true;
+}
+
 /* Writes the rows in memory as a run. */
 static bool write_run(import_sort *s) {
   if (s->count == 0) return true;
@@ -82,7 +83,7 @@ static bool write_run(import_sort *s) {
   if (!starts) return false;
   s->starts = starts;
   starts[s->run_count++] = s->written;
-  qsort(s->rows, s->count, sizeof *s->rows, compare_rows);
+  if (!sort_rows(s)) return false;
   for (size_t i = 0; i < s->count; i++) {
     size_t size = size_of(s->rows[i]);
     if (fwrite(s->rows[i], 1, size, s->file) < size) return false;
@@ -93,17 +94,29 @@ static bool write_run(import_sort *s) {
   return true;
 }
 
+static bool make_room(import_sort *s, size_t size) {
+  size_t room = s->room ? s->room : LEAST_MEMORY;
+  while (room < s->used + size) room *= 2;
+  if (room > MEMORY) room = MEMORY;
+  if (room == s->room) return true;
+  unsigned char *memory = sqlite3_realloc64(s->memory, room);
+  if (!memory) return false;
+  s->memory = memory;
+  s->room = room;
+  return true;
+}
+
 bool import_sort_add(import_sort *s, const void *key, size_t key_length, const void *row,
                      size_t row_length) {
   size_t size = sizeof(lengths) + key_length + row_length;
-  if (size > MEMORY) return false;
-  if ((s->count == MOST_ROWS || size > MEMORY - s->used) && !write_run(s)) return false;
+  if (size > MEMORY || (size > MEMORY - s->used && !write_run(s)) || !make_room(s, size))
+    return false;
   unsigned char *at = s->memory + s->used;
   lengths n = {(uint32_t)key_length, (uint32_t)row_length};
   memcpy(at, &n, sizeof n);
   memcpy(at + sizeof n, key, key_length);
   memcpy(at + sizeof n + key_length, row, row_length);
-  s->rows[s->count++] = at;
+  s->count++;
   s->used += size;
   return true;
 }
@@ -208,12 +221,13 @@ bool import_sort_start(import_sort *s) {
   if (s->file) {
     /* No rows come any more. */
     sqlite3_free(s->memory);
+    sqlite3_free(s->rows);
     s->memory = NULL;
+    s->rows = NULL;
     free_runs(s);
     return start_runs(s);
   }
-  qsort(s->rows, s->count, sizeof *s->rows, compare_rows);
-  return true;
+  return sort_rows(s);
 }
 
 int import_sort_next(import_sort *s, const unsigned char **key, size_t *key_length,
