@@ -113,16 +113,12 @@ const char *import_get_head(const import_run *run) {
 ** Texts that grow
 */
 
-bool import_append(import_run *run, import_buffer *b, const void *bytes, size_t length) {
-  if (length > b->room - b->length) {
-    size_t room = 2 * b->room > b->length + length ? 2 * b->room : b->length + length + 64;
-    char *text = sqlite3_realloc64(b->text, room);
-    if (!text) return import_no_memory(run);
-    b->text = text;
-    b->room = room;
-  }
-  if (length > 0) memcpy(b->text + b->length, bytes, length);
-  b->length += length;
+bool import_make_room(import_run *run, import_buffer *b, size_t length) {
+  size_t room = 2 * b->room > b->length + length ? 2 * b->room : b->length + length + 64;
+  char *text = sqlite3_realloc64(b->text, room);
+  if (!text) return import_no_memory(run);
+  b->text = text;
+  b->room = room;
   return true;
 }
 

@@ -15,6 +15,7 @@
 #define EVALCI_IMPORT_INSIDE_H
 
 #include <stdio.h>
+#include <string.h>
 
 #include "formats.h"
 
@@ -54,7 +55,14 @@ typedef struct import_buffer {
   char *text;
   size_t length, room;
 } import_buffer;
-bool import_append(import_run *run, import_buffer *buffer, const void *bytes, size_t length);
+bool import_make_room(import_run *run, import_buffer *buffer, size_t length);
+static inline bool import_append(import_run *run, import_buffer *b, const void *bytes,
+                                 size_t length) {
+  if (length > b->room - b->length && !import_make_room(run, b, length)) return false;
+  if (length > 0) memcpy(b->text + b->length, bytes, length);
+  b->length += length;
+  return true;
+}
 void import_buffer_free(import_buffer *buffer);
 
 /*

@@ -180,7 +180,7 @@ static bool take_record(reading *r, const char *text, size_t length, sqlite3_int
   pairs p = {.at = text};
   if (*text != '{') return import_fail(r->run, r->file, "record %lld is no object", number);
   r->answer = (import_answer){.kept = r->kept, .number = number};
-  memset(r->kept, 0, sizeof r->kept);
+  for (int i = 0; r->run->keep[i]; i++) r->kept[i] = (import_value){0};
   r->text.length = 0;
   if (r->text.room < length && !import_append(r->run, &r->text, text, length)) return false;
   r->text.length = 0;
