@@ -91,6 +91,7 @@ typedef struct import_file {
   char *created; /* as julianday() reads it; of the same answer in two files the later is taken */
   char *note;    /* shown to people */
   char *unit;    /* what a record is called: "record" unless set */
+  bool adds;     /* its answers are attempts beside those of other files */
   bool one_run;  /* with its model and task; of two such files only the later is taken */
   bool strict;   /* the same answer twice in it, of one attempt, is refused: a person's table */
   bool skipped;  /* note says why */
@@ -190,6 +191,11 @@ bool import_head(import_run *run, import_file *file, const char *at);
 /* Sets :head. */
 bool import_set_head(import_run *run, const char *text);
 const char *import_get_head(const import_run *run);
+
+/* All records of a file as a table records(number, record) of a temporary database, closed by
+** sqlite3_close(), for formats in which other records say what one means: import_select() reads
+** it.  Sets :head too.  NULL after leaving a message. */
+sqlite3 *import_table(import_run *run, const import_file *file, const char *at, const char *keys);
 
 /* A JSON document beside the file, such as "run_spec.json": its text, for sqlite3_free();
 ** NULL in `out` where there is none, or it is no JSON. */

@@ -2,7 +2,8 @@
 ** The answers that are taken from the stage, as a virtual table in the order of results' key.
 **
 ** Of answers with the same model, task, item and attempt the later file's is taken, and the
-** last of those in it.  Answers without an attempt are counted within their file.
+** last of those in it.  Answers without an attempt are counted within their file, or over all
+** files that say so.
 **
 ** One INSERT reads it, which is twice as fast as an INSERT for each answer.
 */
@@ -44,7 +45,7 @@ static bool choose(import_taking *t, bool *taken) {
     t->counted = 0;
     t->file = r->file;
     if (!import_append(run, &t->last, r->key, r->same)) return false;
-  } else if (t->file != r->file) {
+  } else if (t->file != r->file && !t->files[r->file]->adds) {
     return true;
   } else if (r->has_attempt) {
     const import_file *file = t->files[r->file];
