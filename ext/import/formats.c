@@ -9,9 +9,22 @@
 
 extern const import_format import_votes, import_csv_table, import_json_records,
     import_database_table, import_counts;
+extern const import_format import_promptfoo_output, import_mlflow, import_harbor, import_deepeval,
+    import_every_eval_ever;
 
 static const import_format *const formats[] = {
-    &import_votes, &import_csv_table, &import_json_records, &import_database_table, &import_counts,
+    /* Other tools. */
+    &import_promptfoo_output,
+    &import_mlflow,
+    &import_harbor,
+    &import_deepeval,
+    &import_every_eval_ever,
+    /* A person's own. */
+    &import_votes,
+    &import_csv_table,
+    &import_json_records,
+    &import_database_table,
+    &import_counts,
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
 
@@ -55,10 +68,12 @@ static int kind_of(import_run *run, const import_file *file) {
     const unsigned char *b = in->at;
     static const struct {
       const char *bytes, *what;
-    } others[] = {
-        {"\x1F\x8B", "compressed by gzip: unpack it first, by gunzip"},
-        {"\x28\xB5\x2F\xFD", "compressed by zstd: unpack it first, by unzstd"},
-        {"PAR1", "Parquet: convert it, as in duckdb -c \"COPY 'FILE' TO 'results.csv'\""}};
+    } others[] = {{"\x1F\x8B", "compressed by gzip: unpack it first, by gunzip"},
+                  {"\x28\xB5\x2F\xFD", "compressed by zstd: unpack it first, by unzstd"},
+                  {"PAR1",
+                   "Parquet: convert it, as in duckdb -c \"COPY (FROM 'FILE') TO 'results.csv'\"; "
+                   "lighteval's details by COPY (SELECT 'MODEL' AS model, doc.id AS item, "
+                   "metric.NAME AS score FROM 'FILE') TO 'results.csv'"}};
     if (n >= 16 && memcmp(b, "SQLite format 3", 16) == 0) kind = IMPORT_DATABASE;
     if (n >= 4 && (memcmp(b, "PK\3\4", 4) == 0 || memcmp(b, "PK\5\6", 4) == 0)) kind = IMPORT_ZIP;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {

@@ -1,0 +1,113 @@
+/*
+** Every Eval Ever's samples: UUID_samples.jsonl, beside UUID.json, which has the averages.
+**
+**   model     model_id
+**   task      evaluation_name
+**   item      sample_id
+**   attempt   the same sample again
+**   score     evaluation.score.  is_correct is not read: of scores between 0 and 1 it says what
+**             a converter made of them, which is score > 0 in one and score = 1 in another
+**   error     what the record says; 'score is missing'
+**   latency, tokens   performance.latency_ms, token_usage.total_tokens
+**
+** A sample has a record for each metric, told apart by evaluation_result_id.  One is taken: for
+** each evaluation_name the first, or the chosen metric.
+**
+** By schema 0.3.0.  Tried on the samples in the project's tests (skill_reference_conversion: one,
+** right); tests/import writes others as its converters of HELM, Inspect and lm_eval do.
+*/
+#include <string.h>
+
+#include "formats.h"
+
+static bool is_samples(import_run *run, const import_file *file) {
+  return file->kind == IMPORT_JSONL && import_has(run, file, "$.sample_id") &&
+         import_has(run, file, "$.evaluation_name") && import_has(run, file, "$.evaluation.score");
+}
+
+/* Averages are of use to nobody where their folder is read. */
+static bool knows(import_run *run, const import_file *file) {
+  return is_samples(run, file) ||
+         (file->given && file->kind == IMPORT_JSON && import_has(run, file, "$.schema_version") &&
+          import_has(run, file, "$.evaluation_results") && import_has(run, file, "$.model_info"));
+}
+
+/* :record is UUID.json, :head the metrics that there are. */
+static const char about[] =
+    "WITH lower_is_better AS ("
+    "  SELECT group_concat(value ->> '$.evaluation_name', ', ') AS names "
+    "  FROM json_each(coalesce(:record, '{}'), '$.evaluation_results') "
+    "  WHERE value ->> '$.metric_config.lower_is_better'"
+    ") "
+    "SELECT datetime(CAST(:record ->> '$.evaluation_timestamp' AS INTEGER), 'unixepoch') "
+    "         AS created, "
+    "       :metric AS metric, names || ': lower is better, and scores are as they are' AS note, "
+    "       CASE WHEN :metric NOT IN (SELECT value FROM json_each(:head)) THEN "
+    "         'has no evaluation_result_id ' || :metric || ': choose one of ' || "
+    "         (SELECT group_concat(value, ', ') FROM json_each(:head)) || ' as metric' END AS skip "
+    "FROM lower_is_better";
+
+static const char metrics[] =
+    "SELECT json_group_array(DISTINCT record ->> '$.evaluation_result_id') FROM records";
+
+static const char answers[] =
+    "WITH samples AS MATERIALIZED ("
+    "  SELECT number, record ->> '$.evaluation_name' AS name, "
+    "         record ->> '$.evaluation_result_id' AS id, record FROM records"
+    "), first AS MATERIALIZED ("
+    "  SELECT name, id, min(number) FROM samples "
+    "  WHERE :metric IS NULL OR id = :metric GROUP BY name"
+    ") "
+    "SELECT record ->> '$.model_id' AS model, s.name AS task, record ->> '$.sample_id' AS item, "
+    "       CASE WHEN record ->> '$.error' IS NULL THEN record ->> '$.evaluation.score' END "
+    "         AS score, "
+    "       coalesce(record ->> '$.error', CASE WHEN record ->> '$.evaluation.score' IS NULL "
+    "                                           THEN 'score is missing' END) AS error, "
+    "       (record ->> '$.performance.latency_ms') / 1000.0 AS latency, "
+    "       record ->> '$.token_usage.total_tokens' AS tokens, 'record ' || number AS place, "
+    "       CASE WHEN record ->> '$.model_id' IS NULL THEN 'has no model_id' "
+    "            WHEN s.name IS NULL THEN 'has no evaluation_name' "
+    "            WHEN record ->> '$.sample_id' IS NULL THEN 'has no sample_id' END AS refused "
+    "FROM samples AS s LEFT JOIN first AS f ON f.name IS s.name "
+    "WHERE s.id IS f.id AND (:metric IS NULL OR s.id = :metric) ORDER BY number";
+
+static const char keys[] = "model_id,evaluation_name,evaluation_result_id,sample_id,evaluation,"
+                           "error,performance,token_usage";
+
+static bool list_metrics(import_run *run, import_file *file, sqlite3 *db) {
+  sqlite3_stmt *stmt = NULL;
+  bool ok = sqlite3_prepare_v2(db, metrics, -1, &stmt, NULL) == SQLITE_OK &&
+            sqlite3_step(stmt) == SQLITE_ROW;
+  ok = ok ? import_set_head(run, (const char *)sqlite3_column_text(stmt, 0))
+          : import_fail(run, file, "its records cannot be read: %s", sqlite3_errmsg(db));
+  sqlite3_finalize(stmt);
+  return ok;
+}
+
+/* What UUID.json says about UUID_samples.jsonl. */
+static bool read_about(import_run *run, import_file *file) {
+  char *averages = NULL, *name = NULL;
+  bool ok = import_set(run, &name, "%.*s.json", (int)strcspn(file->stem, "_"), file->stem) &&
+            import_beside(run, file, name, &averages) && import_about(run, file, about, averages);
+  sqlite3_free(averages);
+  sqlite3_free(name);
+  return ok;
+}
+
+static bool read(import_run *run, import_file *file) {
+  if (!is_samples(run, file))
+    return import_fail(run, file, "has averages only: give its _samples.jsonl, or the folder");
+  sqlite3 *db = import_table(run, file, NULL, keys);
+  bool ok = db && list_metrics(run, file, db) && read_about(run, file) &&
+            (file->skipped || import_select(run, file, db, answers));
+  sqlite3_close(db);
+  return ok;
+}
+
+const import_format import_every_eval_ever = {
+    .name = "every-eval-ever",
+    .reads = "Every Eval Ever's _samples.jsonl",
+    .told_by = "sample_id, evaluation_name and evaluation.score",
+    .becomes = "a task per evaluation_name, with its first metric, or the one that --metric names",
+    .knows = knows,
+    .read = read};
