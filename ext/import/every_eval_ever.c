@@ -47,36 +47,40 @@ static const char about[] =
     "         (SELECT group_concat(value, ', ') FROM json_each(:head)) || ' as metric' END AS skip "
     "FROM lower_is_better";
 
+/* first: the metric of each evaluation_name. */
+static const char make_first[] =
+    "CREATE TABLE first(name TEXT PRIMARY KEY, first_id TEXT) WITHOUT ROWID; "
+    "INSERT OR IGNORE INTO first "
+    "SELECT record ->> '$.evaluation_name', record ->> '$.evaluation_result_id' FROM records "
+    "WHERE record ->> '$.evaluation_name' IS NOT NULL ORDER BY number";
+
 static const char metrics[] =
     "SELECT json_group_array(DISTINCT record ->> '$.evaluation_result_id') FROM records";
 
 static const char answers[] =
-    "WITH samples AS MATERIALIZED ("
+    "WITH samples AS ("
     "  SELECT number, record ->> '$.evaluation_name' AS name, "
-    "         record ->> '$.evaluation_result_id' AS id, record FROM records"
-    "), first AS MATERIALIZED ("
-    "  SELECT name, id, min(number) FROM samples "
-    "  WHERE :metric IS NULL OR id = :metric GROUP BY name"
+    "         record ->> '$.evaluation_result_id' AS id, record ->> '$.model_id' AS model, "
+    "         record ->> '$.sample_id' AS item, record ->> '$.evaluation.score' AS score, "
+    "         record ->> '$.error' AS error, "
+    "         (record ->> '$.performance.latency_ms') / 1000.0 AS latency, "
+    "         record ->> '$.token_usage.total_tokens' AS tokens FROM records"
     ") "
-    "SELECT record ->> '$.model_id' AS model, s.name AS task, record ->> '$.sample_id' AS item, "
-    "       CASE WHEN record ->> '$.error' IS NULL THEN record ->> '$.evaluation.score' END "
-    "         AS score, "
-    "       coalesce(record ->> '$.error', CASE WHEN record ->> '$.evaluation.score' IS NULL "
-    "                                           THEN 'score is missing' END) AS error, "
-    "       (record ->> '$.performance.latency_ms') / 1000.0 AS latency, "
-    "       record ->> '$.token_usage.total_tokens' AS tokens, 'record ' || number AS place, "
-    "       CASE WHEN record ->> '$.model_id' IS NULL THEN 'has no model_id' "
-    "            WHEN s.name IS NULL THEN 'has no evaluation_name' "
-    "            WHEN record ->> '$.sample_id' IS NULL THEN 'has no sample_id' END AS refused "
-    "FROM samples AS s LEFT JOIN first AS f ON f.name IS s.name "
-    "WHERE s.id IS f.id AND (:metric IS NULL OR s.id = :metric) ORDER BY number";
+    "SELECT model, name AS task, item, CASE WHEN error IS NULL THEN score END AS score, "
+    "       coalesce(error, CASE WHEN score IS NULL THEN 'score is missing' END) AS error, "
+    "       latency, tokens, 'record ' || number AS place, "
+    "       CASE WHEN model IS NULL THEN 'has no model_id' WHEN name IS NULL THEN "
+    "         'has no evaluation_name' WHEN item IS NULL THEN 'has no sample_id' END AS refused "
+    "FROM samples LEFT JOIN first USING (name) "
+    "WHERE CASE WHEN :metric IS NULL THEN name IS NULL OR id IS first_id ELSE id = :metric END";
 
 static const char keys[] = "model_id,evaluation_name,evaluation_result_id,sample_id,evaluation,"
                            "error,performance,token_usage";
 
 static bool list_metrics(import_run *run, import_file *file, sqlite3 *db) {
   sqlite3_stmt *stmt = NULL;
-  bool ok = sqlite3_prepare_v2(db, metrics, -1, &stmt, NULL) == SQLITE_OK &&
+  bool ok = sqlite3_exec(db, make_first, NULL, NULL, NULL) == SQLITE_OK &&
+            sqlite3_prepare_v2(db, metrics, -1, &stmt, NULL) == SQLITE_OK &&
             sqlite3_step(stmt) == SQLITE_ROW;
   ok = ok ? import_set_head(run, (const char *)sqlite3_column_text(stmt, 0))
           : import_fail(run, file, "its records cannot be read: %s", sqlite3_errmsg(db));

@@ -96,7 +96,7 @@ static const char answers[] = TAKEN
     "LEFT JOIN judged USING (trace_id) LEFT JOIN run ON run_uuid = coalesce(made_by, judged_by) "
     "LEFT JOIN logged_models AS l ON l.model_id = trace.model_id "
     "WHERE run.deleted IS NOT 1 AND "
-    "  (judged.trace_id IS NOT NULL OR made_by IS NOT NULL AND failed) ORDER BY trace_id";
+    "  (judged.trace_id IS NOT NULL OR made_by IS NOT NULL AND failed)";
 
 /* Which name is taken: what people are shown, or that there is none. */
 static bool choose(import_run *run, import_file *file, sqlite3 *db) {

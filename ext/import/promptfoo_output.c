@@ -81,27 +81,24 @@ static const char answers[] =
     "                              :head ->> '$.config.evaluateOptions.repeat', 1) AS INTEGER)) "
     "           AS times"
     "), tests AS ("
-    "  SELECT test_idx, min(test) AS test FROM results GROUP BY test_idx"
+    "  SELECT *, min(test) OVER (PARTITION BY test_idx) AS same FROM results"
     "), placed AS ("
-    "  SELECT test_idx, test, times, "
-    "         row_number() OVER (PARTITION BY test ORDER BY test_idx) - 1 AS place "
-    "  FROM tests, repeated"
-    "), questions AS MATERIALIZED ("
-    "  SELECT test_idx, place % times + 1 AS attempt, "
-    "         min(test_idx) OVER (PARTITION BY test, place / times) AS item FROM placed"
+    "  SELECT *, dense_rank() OVER (PARTITION BY same ORDER BY test_idx) - 1 AS place FROM tests"
+    "), asked AS ("
+    "  SELECT *, place % times + 1 AS attempt, "
+    "         min(test_idx) OVER (PARTITION BY same, place / times) AS item FROM placed, repeated"
     ") "
-    "SELECT m.model, q.item, q.attempt, CASE WHEN reason <> 2 THEN success END AS correct, "
+    "SELECT model, item, attempt, CASE WHEN reason <> 2 THEN success END AS correct, "
     "       CASE WHEN reason <> 2 THEN score END AS score, "
     "       CASE WHEN reason = 2 THEN coalesce(error, 'errored') END AS error, "
     "       cost, latency, tokens, 'result ' || number AS place, "
-    "       CASE WHEN r.test_idx IS NULL THEN 'has no testIdx' "
-    "            WHEN r.prompt_idx IS NULL THEN 'has no promptIdx' "
+    "       CASE WHEN test_idx IS NULL THEN 'has no testIdx' "
+    "            WHEN prompt_idx IS NULL THEN 'has no promptIdx' "
     "            WHEN r.provider IS NULL THEN 'has no provider' "
     "            WHEN success IS NULL THEN 'has no success' "
     "            WHEN reason IS NULL THEN 'has no failureReason, which promptfoo writes since 2025 "
     "and which says whether it errored' END AS refused "
-    "FROM results AS r LEFT JOIN models AS m USING (prompt_idx) "
-    "LEFT JOIN questions AS q USING (test_idx) ORDER BY number";
+    "FROM asked AS r LEFT JOIN models USING (prompt_idx)";
 
 /* A prompt's column is followed by Status, Score, Named Scores and more. */
 static const char cells[] =
@@ -127,7 +124,7 @@ static const char cells[] =
     "       'test ' || number AS place, "
     "       CASE WHEN status NOT IN ('PASS', 'FAIL', 'ERROR') "
     "            THEN 'has Status ' || status || ', not PASS, FAIL or ERROR' END AS refused "
-    "FROM told WHERE status <> '' ORDER BY number";
+    "FROM told WHERE status <> ''";
 
 static const char keys[] = "testIdx,promptIdx,success,score,error,failureReason,provider,prompt,"
                            "testCase,cost,latencyMs,tokenUsage";
