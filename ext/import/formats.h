@@ -160,6 +160,18 @@ void import_query_free(import_query *query);
 /* Runs a SELECT on another tool's database; its rows are answers, as above. */
 bool import_select(import_run *run, import_file *file, sqlite3 *db, const char *sql);
 
+/* For SQL over a value of JSON, which is in columns type and value, as json_each() has them: the
+** number that it is, also true, false and what NumPy writes as text; and why it is none. */
+#define IMPORT_NUMBER                                                                              \
+  "CASE WHEN type IN ('true', 'false', 'integer', 'real') THEN CAST(value AS REAL) "               \
+  "     WHEN type <> 'text' THEN NULL "                                                            \
+  "     WHEN lower(value) IN ('true', 'false') THEN lower(value) = 'true' "                        \
+  "     WHEN json_valid(value) AND json_type(value) IN ('integer', 'real') "                       \
+  "     THEN CAST(value AS REAL) END"
+#define IMPORT_NO_NUMBER                                                                           \
+  "CASE WHEN value IS NULL THEN 'score is missing' "                                               \
+  "     WHEN score IS NULL THEN 'score is not a number: ' || substr(value, 1, 100) END"
+
 /* The file as a database: read-only, trusting nothing that it holds.  Temporary views may be
 ** made in it.  Closed by sqlite3_close(); NULL after leaving a message. */
 sqlite3 *import_database(import_run *run, const import_file *file);
@@ -203,6 +215,42 @@ bool import_beside(import_run *run, const import_file *file, const char *name, c
 
 /* The names of a zip archive's entries, in order; NULL after the last. */
 const char *import_entry(import_run *run, const import_file *file, int i);
+
+/*
+** names.c: which of several metrics, scorers, filters or splits is taken
+**
+** A format runs a SELECT over records, in which :record and :head are as above, and whose rows
+** are names: what ("metric", "scorer", "filter", "split", or a word of its own), name, and rank.
+** Then import_taken(what, name) is a table for its SQL, with one name for each `what`: the one
+** that the person chose, or else that of the least rank, or else the first; one whose rank is
+** NULL is taken only if it is chosen.  import_names(what, name, rank, n) has them all, and how
+** often they came.  A file that lacks the chosen one gets a note; a choice that no file had
+** ends the import with an error that names those there are.
+*/
+
+/* Over the records of the file, as in import_each(); to the first that has names, or all. */
+bool import_names(import_run *run, import_file *file, const char *at, const char *keys,
+                  const char *sql, bool all);
+/* The same in steps, for records that the format has got itself. */
+bool import_names_add(import_run *run, const import_file *file, const char *sql,
+                      const char *record);
+bool import_names_enough(import_run *run, const import_file *file, bool *enough);
+bool import_names_take(import_run *run, const import_file *file);
+/* The name that is taken, for sqlite3_free(); NULL if none is. */
+bool import_taken(import_run *run, const char *what, char **out);
+
+/*
+** near.c: what lies about a file
+*/
+
+/* The name of its folder, or of the one so many above that. */
+bool import_folder(import_run *run, const import_file *file, int above, char **out);
+/* The first name by GLOB in its folder, or in the one that `up`, such as "../", leads to, as
+** import_beside() takes it; NULL if there is none. */
+bool import_near(import_run *run, const import_file *file, const char *up, const char *glob,
+                 char **name);
+/* A text file. */
+bool import_text(import_run *run, const char *path, char **out);
 
 /*
 ** stage.c

@@ -249,8 +249,9 @@ static bool read_file(import_run *run, import_file *file) {
         run, file, "no format is known that this could be; see evalci formats, and --from FORMAT");
   sqlite3_free(run->head);
   run->head = NULL;
-  if (file->format) return file->format->read(run, file);
-  return true;
+  if (!file->format) return true;
+  return import_names_begin(run, file) && file->format->read(run, file) &&
+         import_names_end(run, file);
 }
 
 static bool add_file(walk *w, const char *path, sqlite3_int64 size, bool given) {
@@ -430,7 +431,7 @@ static bool fail_empty(import_run *run) {
 static bool run_import(import_run *run, const char *const *paths, int n, import_done *done) {
   bool ok =
       check_choices(run) && open_scratch(run) && import_stage_begin(run) && read_all(run, paths, n);
-  if (!ok || run->refusals) return false;
+  if (!ok || run->refusals || !import_names_check(run)) return false;
   if (has_nothing(run)) return fail_empty(run);
   const char *format = NULL;
   for (const import_file *f = run->files; f; f = f->next) {

@@ -10,6 +10,7 @@
 **   taken.c     which of them are taken  settle.c   how they get into the table
 **   direct.c    votes and counts
 **   told.c      what people are told     map.c      what is counted by name
+**   names.c     which metric is taken    near.c     what lies about a file
 */
 #ifndef EVALCI_IMPORT_INSIDE_H
 #define EVALCI_IMPORT_INSIDE_H
@@ -333,6 +334,19 @@ bool import_prepare(import_run *run, sqlite3_stmt **out, const char *format, ...
 bool import_db_failed(import_run *run);
 /* Whether a table of the person's database has a column. */
 bool import_has_column(import_run *run, const char *table, const char *column);
+
+/*
+** names.c
+*/
+
+/* Before a file is read; after that; after the last. */
+bool import_names_begin(import_run *run, const import_file *file);
+bool import_names_end(import_run *run, import_file *file);
+bool import_names_check(import_run *run);
+/* Runs a statement of the scratch database with texts for ?1 and so on; the first column of its
+** row, or NULL, for sqlite3_free(). */
+bool import_ask(import_run *run, const import_file *file, const char *sql, const char *const *texts,
+                int count, char **out);
 
 /* formats.c: what a file is; NULL if nobody knows. */
 const import_format *import_detect(import_run *run, import_file *file);
