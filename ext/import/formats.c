@@ -7,6 +7,8 @@
 
 #include "inside.h"
 
+extern const import_format import_lm_eval, import_inspect, import_swebench, import_tau_bench,
+    import_helm;
 extern const import_format import_votes, import_csv_table, import_json_records,
     import_database_table, import_counts;
 extern const import_format import_promptfoo_output, import_mlflow, import_harbor, import_deepeval,
@@ -19,6 +21,11 @@ static const import_format *const formats[] = {
     &import_harbor,
     &import_deepeval,
     &import_every_eval_ever,
+    &import_lm_eval,
+    &import_inspect,
+    &import_swebench,
+    &import_tau_bench,
+    &import_helm,
     /* A person's own. */
     &import_votes,
     &import_csv_table,
