@@ -154,6 +154,13 @@ build/$(1)/core/%.o: %.c $$(HEADERS)
 endef
 $(foreach w,$(WAYS),$(eval $(call objects,$(w))))
 
+# The views of sql/adapters as lines of C, temporary ones: ext/import/views.c has them within it.
+VIEWS := build/sql/promptfoo.inc build/sql/phoenix.inc
+build/sql/%.inc: sql/adapters/%.sql
+	@mkdir -p $(@D)
+	sed -e '/^--/d; /^DROP VIEW/d; s/^CREATE VIEW/CREATE TEMP VIEW/' -e 's/[\\"]/\\&/g; s/.*/"&\\n",/' $< >$@
+$(foreach d,build build/fuzz $(WAYS:%=build/%),$(d)/ext/import/views.o): $(VIEWS)
+
 # $(call program,TARGET,SOURCES,WAY,DEFINED,LIBRARIES)
 define program
 $(1): $(2) $$(HEADERS)
@@ -447,7 +454,7 @@ test-page: page
 	@$(MAKE) -s -j$(shell nproc) --no-print-directory -f ext/dist/platform.mk PLATFORM=linux-x86_64 test
 	@PYTHON=$(PYTHON) tests/page/run $(SUITES)
 
-lint:
+lint: $(VIEWS)
 	$(call need,$(LINT_NEEDS))
 	clang-format --dry-run -Werror $(OURS)
 	cppcheck --quiet --std=c11 --enable=warning,style,performance,portability --inline-suppr \

@@ -8,7 +8,7 @@
 #include "inside.h"
 
 extern const import_format import_lm_eval, import_inspect, import_swebench, import_tau_bench,
-    import_helm;
+    import_helm, import_promptfoo_database, import_phoenix;
 extern const import_format import_votes, import_csv_table, import_json_records,
     import_database_table, import_counts;
 extern const import_format import_promptfoo_output, import_mlflow, import_harbor, import_deepeval,
@@ -26,6 +26,8 @@ static const import_format *const formats[] = {
     &import_swebench,
     &import_tau_bench,
     &import_helm,
+    &import_promptfoo_database,
+    &import_phoenix,
     /* A person's own. */
     &import_votes,
     &import_csv_table,

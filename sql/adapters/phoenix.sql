@@ -28,6 +28,7 @@
 --             fail or failed (0) throughout; else NULL, and the scores are graded
 --   error     why an answer is not known: what errored; 'score is missing'; or 'score
 --             is missing, and the label says neither: ...'
+--   latency   from the run's start to its end, in seconds
 --   then      annotation, its name; errored, 1 where the run did; experiment_id
 --
 -- A run can have many annotations, one a name.  Counting each as an answer would
@@ -104,6 +105,7 @@ SELECT j.model,
             WHEN j.evaluator_error IS NOT NULL THEN 'evaluator: ' || j.evaluator_error
             WHEN j.correct IS NOT NULL OR j.score IS NOT NULL THEN NULL
             ELSE 'score is missing' || coalesce(', and the label says neither: ' || j.label, '') END AS error,
+       round((julianday(j.end_time) - julianday(j.start_time)) * 86400, 3) AS latency,
        coalesce(j.annotation, '')                           AS annotation,
        j.error IS NOT NULL                                  AS errored,
        j.experiment_id,

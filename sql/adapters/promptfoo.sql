@@ -31,6 +31,7 @@
 --   correct   success; NULL where the run errored (failure_reason 2)
 --   score     promptfoo's; NULL where the run errored (promptfoo writes 0)
 --   error     why it errored.  What a failed assertion says is in eval_results
+--   cost, latency   in US dollars and seconds
 --   then      eval_id, test_idx, prompt_idx: where the row comes from
 --
 -- To count errored runs as wrong:
@@ -66,21 +67,21 @@ CREATE VIEW promptfoo_results AS
 WITH raw AS (
   -- Without variables (there are none, or PROMPTFOO_STRIP_TEST_VARS took them
   -- out) the prompt is what tells tests apart.
-  SELECT eval_id, test_idx, prompt_idx, success, score, error, failure_reason = 2 AS errored, repeat,
+  SELECT eval_id, test_idx, prompt_idx, success, score, error, failure_reason = 2 AS errored, repeat, cost, latency_ms,
          coalesce(nullif(json_extract(provider, '$.label'), ''), json_extract(provider, '$.id')) AS provider,
          coalesce(nullif(json_extract(prompt, '$.label'), ''), json_extract(prompt, '$.raw'))    AS prompt,
          CASE WHEN json_type(test_case, '$.vars') IS NULL THEN test_case || prompt ELSE test_case END AS test
   FROM eval_results JOIN promptfoo_runs USING (eval_id)
 ), settled AS (
   -- One name a column and one text a test, whichever of their rows is read.
-  SELECT eval_id, test_idx, prompt_idx, success, score, error, errored, repeat,
+  SELECT eval_id, test_idx, prompt_idx, success, score, error, errored, repeat, cost, latency_ms,
          min(provider) OVER (PARTITION BY eval_id, prompt_idx) AS provider,
          min(prompt) OVER (PARTITION BY eval_id, prompt_idx)   AS prompt,
          min(test) OVER (PARTITION BY eval_id, test_idx)       AS test
   FROM raw
 ), placed AS (
   -- A prompt without a label has its whole text as one.
-  SELECT eval_id, test_idx, prompt_idx, success, score, error, errored, repeat, test,
+  SELECT eval_id, test_idx, prompt_idx, success, score, error, errored, repeat, cost, latency_ms, test,
          provider || CASE WHEN min(prompt) OVER (PARTITION BY eval_id) = max(prompt) OVER (PARTITION BY eval_id) THEN ''
                           WHEN length(prompt) <= 60 THEN ' / ' || prompt
                           ELSE ' / ' || substr(replace(prompt, char(10), ' '), 1, 59) || '…' END AS name,
@@ -97,6 +98,8 @@ SELECT CASE WHEN min(prompt_idx) OVER (PARTITION BY eval_id, name) < max(prompt_
        CASE WHEN errored THEN NULL ELSE success END          AS correct,
        CASE WHEN errored THEN NULL ELSE score END            AS score,
        CASE WHEN errored THEN coalesce(error, 'errored') END AS error,
+       cost,
+       latency_ms / 1000.0                                   AS latency,
        eval_id, test_idx, prompt_idx
 FROM named;
 DROP VIEW IF EXISTS promptfoo_skipped;
@@ -104,5 +107,5 @@ CREATE VIEW promptfoo_skipped AS
 SELECT eval_id AS what, 'not imported: there is a later run of ' || task AS note FROM promptfoo_runs WHERE NOT latest;
 DROP VIEW IF EXISTS results;
 CREATE VIEW results AS
-SELECT a.model, r.task, a.item, a.attempt, a.correct, a.score, a.error, a.eval_id, a.test_idx, a.prompt_idx
+SELECT a.model, r.task, a.item, a.attempt, a.correct, a.score, a.error, a.cost, a.latency, a.eval_id, a.test_idx, a.prompt_idx
 FROM promptfoo_results AS a JOIN promptfoo_runs AS r USING (eval_id) WHERE r.latest;

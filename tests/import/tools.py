@@ -453,6 +453,53 @@ def helm_splits(t):
     t.refuses("helm: a split that no run has", ["--split must be one of", "test", "valid", "got dev"], t.files("splits", files), split="dev")
 
 
+def database(t, script, *more):
+    path = t.path("tool's \"own\" 100%.db")
+    connection = sqlite3.connect(path)
+    connection.executescript((ROOT / FILES / script).read_text())
+    for statement in more:
+        connection.executescript(statement)
+    connection.close()
+    return path
+
+
+def viewed(source, tool):
+    """What the views of sql/adapters show of a copy of the database."""
+    connection = sqlite3.connect(":memory:")
+    sqlite3.connect(source).backup(connection)
+    connection.executescript((ROOT / f"sql/adapters/{tool}.sql").read_text())
+    return connection.execute(RESULTS).fetchall()
+
+
+def databases(t):
+    """promptfoo's and Phoenix's databases: what the views show is what is imported, and nothing is written to them."""
+    for tool, note in (("promptfoo", "not imported: there is a later run of daily"), ("phoenix", "not imported: judged by correctness instead")):
+        more = []
+        if tool == "promptfoo":
+            more = ["INSERT INTO evals(id, created_at, description, results, config) VALUES ('first', 5, 'daily', '{}', '{}'), ('second', 9, 'daily', '{}', '{}');",
+                    *[f"INSERT INTO eval_results(eval_id, prompt_idx, test_idx, test_case, prompt, provider, success, score, failure_reason, cost, latency_ms) "
+                      f"VALUES ('{run}', 0, 0, '{{}}', '{{\"raw\":\"Say\"}}', '{{\"id\":\"e\"}}', 1, 0.5, 0, 0.25, 1500);" for run in ("first", "second")]]
+        source, db = database(t, f"{tool}.sql", *more), t.path("own.db")
+        connection = sqlite3.connect(db)
+        connection.executescript("CREATE TABLE evals(mine); CREATE TABLE experiments(mine);")
+        connection.close()
+        before = source.read_bytes()
+        said = t.imports(db, source)
+        t.check(f"{tool}: is imported, tables of yours or not", isinstance(said, list), True)
+        t.check(f"{tool}: its database is as it was", source.read_bytes() == before, True)
+        t.check(f"{tool}: what was skipped is told", any(note in (row[7] or "") for row in said), True)
+        t.check(f"{tool}: the import gives what the views show", t.rows(db), viewed(source, tool))
+        again = t.rows(db)
+        t.imports(db, source)
+        t.check(f"{tool}: again changes nothing", t.rows(db), again)
+        if tool == "promptfoo":
+            t.check("promptfoo: cost and time", t.rows(db, "SELECT cost, latency FROM results WHERE task = 'daily'"), [(0.25, 1.5)])
+        else:
+            t.imports(db, source, metric="by hand", model_name="h")
+            t.check("phoenix: another annotation", t.rows(db, "SELECT item, attempt, correct FROM results WHERE model = 'h' AND correct IS NOT NULL ORDER BY 2"), [(104, 1, 1), (104, 2, 0)])
+            t.refuses("phoenix: an annotation that is not there", ["--metric must be one of", "a tone", "by hand", "correctness", "got tone"], source, metric="tone")
+
+
 def all_or_nothing(t):
     """An import that cannot take every record takes none, and says why."""
     record = '{"doc_id": %s, "filter": "none", "metrics": ["acc"], "acc": 1}\n'
@@ -470,7 +517,7 @@ def all_or_nothing(t):
 def main():
     t = Suite(pathlib.Path(sys.argv[1]).resolve())
     for suite in (lm_eval, lm_eval_choices, lm_eval_files, lm_eval_repeats, inspect, inspect_files, inspect_ends, inspect_same, inspect_zipped, inspect_hostile,
-                  swebench, tau_bench, helm, helm_splits, all_or_nothing):
+                  swebench, tau_bench, helm, helm_splits, databases, all_or_nothing):
         suite(t)
     t.end()
 
