@@ -7,83 +7,36 @@ IMPORTER is build/importer.  The files are kept in tests/views/adapters or writt
 """
 import json
 import os
-import pathlib
 import sqlite3
 import struct
 import subprocess
 import sys
-import tempfile
 import zlib
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-FILES = "tests/views/adapters"
-RESULTS = "SELECT model, task, item, attempt, correct, score, error FROM results ORDER BY model, task, item, attempt"
+from importing import RESULTS, ROOT, Suite
+
+FILES = ROOT / "tests/views/adapters"
 
 
-class Suite:
-    def __init__(self, importer):
-        self.importer = importer
-        self.passed = self.failed = self.count = 0
-        self.folder = tempfile.TemporaryDirectory()
-
-    def check(self, what, actual, expected):
-        self.passed, self.failed = self.passed + (actual == expected), self.failed + (actual != expected)
-        if actual != expected:
-            print(f"FAILED {what}\n  expected {expected!r}\n  actual   {actual!r}")
-
-    def path(self, name):
-        self.count += 1
-        return pathlib.Path(self.folder.name) / f"{self.count}_{name}"
-
-    def files(self, name, files):
+class Tools(Suite):
+    def files(self, files):
         """A folder of files: of a name, its text, or what is written as JSON."""
-        folder = self.path(name)
-        for file, text in files.items():
-            (folder / file).parent.mkdir(parents=True, exist_ok=True)
-            (folder / file).write_bytes(text if isinstance(text, bytes) else
-                                        (text if isinstance(text, str) else json.dumps(text)).encode())
+        folder = self.path()
+        for name, text in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(text if isinstance(text, bytes) else (text if isinstance(text, str) else json.dumps(text)).encode())
         return folder
 
     def told(self, db, *paths, **choices):
-        """Imports; gives what it told, by the order of paths, or what was wrong."""
-        done = subprocess.run([self.importer, db, *[f"{name}={value}" for name, value in choices.items()], *paths], cwd=ROOT, text=True, capture_output=True)
-        return done.stdout + done.stderr if done.returncode else done.stdout.splitlines()[:-1]
-
-    def imports(self, db, *paths, **choices):
-        """The same, as rows without path and format."""
-        said = self.told(db, *paths, **choices)
-        if isinstance(said, str):
+        """What an import tells, as rows without path and format; or what was wrong."""
+        status, said = self.run(db, *paths, **choices)
+        if status:
             return said
         rows = []
-        for line in said:
+        for line in said.splitlines()[:-1]:
             _, _, *texts, n, correct, mean, errored, note = [field or None for field in line.split("|")]
             rows.append((*texts, int(n), correct and int(correct), mean and round(float(mean), 6), int(errored), note))
         return rows
-
-    def rows(self, db, query=RESULTS):
-        connection = sqlite3.connect(db)
-        try:
-            return connection.execute(query).fetchall()
-        except sqlite3.Error as error:
-            return str(error)
-        finally:
-            connection.close()
-
-    def refuses(self, what, reasons, *paths, **choices):
-        """Nothing is taken: the reasons are told, and the database is as it was."""
-        db = self.path("kept.db")
-        connection = sqlite3.connect(db)
-        connection.executescript((ROOT / "sql/schema.sql").read_text() + "INSERT INTO results(model, task, item, correct) VALUES ('kept', 't', 1, 1);")
-        connection.close()
-        before = db.read_bytes()
-        said = self.told(db, *paths, **choices)
-        self.check(f"{what}: the reasons are told", [reason for reason in reasons if reason not in said] if isinstance(said, str) else said, [])
-        self.check(f"{what}: the database is as it was", db.read_bytes() == before, True)
-
-    def end(self):
-        self.folder.cleanup()
-        print(f"{self.passed} passed, {self.failed} failed")
-        sys.exit(self.failed > 0 or self.passed == 0)
 
 
 def lm_eval_said():
@@ -97,13 +50,13 @@ def lm_eval_said():
 
 def lm_eval(t):
     db, said = t.path("lm_eval.db"), lm_eval_said()
-    t.check("lm_eval: imports", t.imports(db, f"{FILES}/lm_eval"), said)
+    t.check("lm_eval: imports", t.told(db, f"{FILES}/lm_eval"), said)
     plain = {("org/small", "gsm8k"): "10010100", ("org/small", "arc_easy"): "11001", ("org__large", "gsm8k"): "11110110", ("org__large", "arc_easy"): "11101"}
     squad = [(None, 0.5, None), (None, 1.0, None), (None, 0.0, None), (None, None, "score is missing"), (None, None, "score is not a number: [1,2]")]
     rows = sorted([(m, task, i, 1, int(c), float(c), None) for (m, task), came in plain.items() for i, c in enumerate(came)] +
                   [("org/small", "squad", i, 1, *a) for i, a in enumerate(squad)])
     t.check("lm_eval: rows", t.rows(db), rows)
-    t.check("lm_eval: the same again", t.imports(db, f"{FILES}/lm_eval"), said)
+    t.check("lm_eval: the same again", t.told(db, f"{FILES}/lm_eval"), said)
     t.check("lm_eval: changes nothing", t.rows(db), rows)
 
 
@@ -111,35 +64,35 @@ def lm_eval_choices(t):
     """Another filter, metric, model and task; one that is nowhere."""
     said, flexible, db = lm_eval_said(), "flexible-extract, exact_match", t.path("lm_eval.db")
     no_filter, no_metric = "there is no filter flexible-extract in it", "there is no metric acc_norm in it"
-    t.check("lm_eval: another filter and metric, where a file has them", t.imports(db, f"{FILES}/lm_eval", filter="flexible-extract", metric="acc_norm"),
+    t.check("lm_eval: another filter and metric, where a file has them", t.told(db, f"{FILES}/lm_eval", filter="flexible-extract", metric="acc_norm"),
             [("org__large", "arc_easy", "none, acc", *said[0][3:]), ("org__large", "arc_easy", "none, acc_norm", 5, 3, 0.6, 0, no_filter), ("org__large", "gsm8k", flexible, 8, 7, 0.875, 0, no_metric),
              ("org/small", "arc_easy", "none, acc_norm", 5, 2, 0.4, 0, no_filter), ("org/small", "gsm8k", flexible, 8, 5, 0.625, 0, no_metric),
              (*said[5][:7], f"{no_filter}; {no_metric}")])
     t.check("lm_eval: texts of booleans", t.rows(db, "SELECT correct FROM results WHERE model = 'org__large' AND task = 'arc_easy' ORDER BY item"),
             [(1,), (0,), (1,), (0,), (1,)])
-    t.check("lm_eval: the first ones replace them", t.imports(db, f"{FILES}/lm_eval"), said)
+    t.check("lm_eval: the first ones replace them", t.told(db, f"{FILES}/lm_eval"), said)
     one = f"{FILES}/lm_eval/org__small/samples_gsm8k_2025-01-02T03-04-05.678901.jsonl"
-    t.check("lm_eval: one file, under another name", t.imports(db, one, model_name="small 2", task_name="maths"),
+    t.check("lm_eval: one file, under another name", t.told(db, one, model_name="small 2", task_name="maths"),
             [("small 2", "maths", "strict-match, exact_match", 8, 3, 0.375, 0, None)])
-    t.refuses("lm_eval: a metric that no file has", ["--metric must be one of", "acc, acc_norm", "exact_match", "got acc_nrom"], f"{FILES}/lm_eval", metric="acc_nrom")
-    t.refuses("lm_eval: a filter that no file has", ["--filter must be one of", "strict-match", "flexible-extract", "got strict"], one, filter="strict")
-    t.refuses("lm_eval: a choice that these files have not", ["--scorer"], one, scorer="match")
+    t.refuses("lm_eval: a metric that no file has", f"{FILES}/lm_eval", "--metric must be one of", "acc, acc_norm", "exact_match", "got acc_nrom", metric="acc_nrom")
+    t.refuses("lm_eval: a filter that no file has", one, "--filter must be one of", "strict-match", "flexible-extract", "got strict", filter="strict")
+    t.refuses("lm_eval: a choice that these files have not", one, "--scorer", scorer="match")
 
 
 def lm_eval_files(t):
     """Files as they come, and what is no samples file."""
-    db, folder = t.path("lm_eval.db"), t.path("out")
+    db = t.path("lm_eval.db")
     line = '{{"doc_id": {}, "doc": {{"q": "a {{b}}\\n{{c}} \U0001f642"}}, "filter": "none", "metrics": ["acc"], "acc": {}}}'
     lines = [line.format(i, c) for i, c in enumerate("1001")]
     date = "2025-01-01T00-00-00"
     texts = {f"samples_crlf_{date}.jsonl": "\ufeff" + "\r\n\r\n".join(lines), f"samples_my_task_2025-13-01_{date}.jsonl": line.format('"q"', 1),
              f"samples_gaps_{date}.jsonl": "\n".join(line.format(i, c) for i, c in enumerate(("1", "NaN", "-Infinity", "0"))),
              f"samples_names_{date}.jsonl": line.format('"a NaN, b"', 1), f"samples_old_{date}.jsonl": '{"doc_id": 0, "resps": [], "acc": 1}'}
-    folder = t.files("out", {f"modèle/{name}": text for name, text in texts.items()})
+    folder = t.files({f"modèle/{name}": text for name, text in texts.items()})
     with open(folder / f"modèle/samples_big_{date}.jsonl", "w") as big:
         for i in range(20000):
             big.write(line.format(i, float(i % 5 == 0)).replace("a {", "long " * 60 + "{") + "\n")
-    t.check("lm_eval: files as they come", t.imports(db, folder), [
+    t.check("lm_eval: files as they come", t.told(db, folder), [
         ("modèle", "big", "none, acc", 20000, 4000, 0.2, 0, None), ("modèle", "crlf", "none, acc", 4, 2, 0.5, 0, None),
         ("modèle", "gaps", "none, acc", 2, 1, 0.5, 2, None), ("modèle", "my_task_2025-13-01", "none, acc", 1, 1, 1.0, 0, None),
         ("modèle", "names", "none, acc", 1, 1, 1.0, 0, None),
@@ -147,8 +100,8 @@ def lm_eval_files(t):
     t.check("lm_eval: a text for a question, NaN in it or not", t.rows(db, "SELECT item FROM results WHERE task IN ('names') OR task LIKE 'my_task%' ORDER BY 1"),
             [("a NaN, b",), ("q",)])
     # As lm_eval writes them where --output_path is a file: the samples beside it, and no folder of the model's.
-    beside = t.files("beside", {f"samples_t_{date}.jsonl": lines[0], f"my_run_{date}.json": {"model_name": "org/m"}, "my_run_2024-01-01T00-00-00.json": {"model_name": "other"}})
-    t.check("lm_eval: the model of results under a name of their own", t.imports(t.path("b.db"), beside), [("org/m", "t", "none, acc", 1, 1, 1.0, 0, None)])
+    beside = t.files({f"samples_t_{date}.jsonl": lines[0], f"my_run_{date}.json": {"model_name": "org/m"}, "my_run_2024-01-01T00-00-00.json": {"model_name": "other"}})
+    t.check("lm_eval: the model of results under a name of their own", t.told(t.path("b.db"), beside), [("org/m", "t", "none, acc", 1, 1, 1.0, 0, None)])
 
 
 def lm_eval_repeats(t):
@@ -157,14 +110,14 @@ def lm_eval_repeats(t):
     record = {"filter": "none", "metrics": ["pass@1(exact_match)", "pass@3(exact_match)"], "pass@3(exact_match)": 1.0}
     repeated = [{**record, "doc_id": i, "scores_per_repeat": {"exact_match": scores}} for i, scores in enumerate([[1.0, 0.0, 1.0], [0.0, 0.0, 0.0]])]
     rouge = [{"doc_id": i, "filter": "none", "metrics": ["rougeL"], "rougeL": i / 8} for i in range(8)]
-    out = t.files("repeats", {f"m/samples_{name}.jsonl": "\n".join(map(json.dumps, lines)) for name, lines in (("repeated", repeated), ("rouge", rouge))})
-    t.check("lm_eval: repeats and graded scores", t.imports(db, out), [
+    out = t.files({f"m/samples_{name}.jsonl": "\n".join(map(json.dumps, lines)) for name, lines in (("repeated", repeated), ("rouge", rouge))})
+    t.check("lm_eval: repeats and graded scores", t.told(db, out), [
         ("m", "repeated", "none, exact_match", 6, 2, 0.333333, 0, None), ("m", "rouge", "none, rougeL", 8, None, 0.4375, 0, None)])
     t.check("lm_eval: repeats are attempts", t.rows(db, "SELECT item, attempt, correct FROM results WHERE task = 'repeated' ORDER BY 1, 2"),
             [(0, 1, 1), (0, 2, 0), (0, 3, 1), (1, 1, 0), (1, 2, 0), (1, 3, 0)])
     t.check("lm_eval: no rouge score is right or wrong, nor an error", t.rows(
         db, "SELECT count(*), count(correct), count(error), sum(score) FROM results WHERE task = 'rouge'"), [(8, 0, 0, 3.5)])
-    t.check("lm_eval: repeats under the name of what became of them", t.imports(db, out / "m/samples_repeated.jsonl", metric="pass@3(exact_match)")[0][3:6], (6, 2, 0.333333))
+    t.check("lm_eval: repeats under the name of what became of them", t.told(db, out / "m/samples_repeated.jsonl", metric="pass@3(exact_match)")[0][3:6], (6, 2, 0.333333))
 
 
 def essay_log(values, **fields):
@@ -179,7 +132,7 @@ def inspect(t):
     said = [("openai/a", "arith", "match", 8, 6, 0.75, 0, None), ("openai/a", "arith", "match", 8, 6, 0.75, 0, None),
             ("openai/b", "arith", "match", 8, 3, 0.375, 0, None), ("openai/a", "essay", "graded", 5, None, 0.55, 5, None),
             ("openai/a", "empty", None, 0, None, None, 0, "not imported: no samples in it")]
-    t.check("inspect: imports", [row for row in t.imports(db, f"{FILES}/inspect") if row[0]], said)
+    t.check("inspect: imports", [row for row in t.told(db, f"{FILES}/inspect") if row[0]], said)
     arith = {"openai/a": "11 01 11 01", "openai/b": "10 00 10 01"}
     essay = [(None, 0.5, None), (None, 0.25, None), (None, 1.0, None), (None, 1.0, None), (None, 0.0, None), (None, None, "score is missing"),
              (None, None, 'score is not a number: {"style":1,"facts":0}'), (None, None, "score is not a number: A"),
@@ -188,7 +141,7 @@ def inspect(t):
             for item, pair in zip((1, 2, "four", "três"), came.split()) for epoch, c in enumerate(pair)]
     rows[8:8] = [("openai/a", "essay", i + 1, 1, *a) for i, a in enumerate(essay)]
     t.check("inspect: rows", t.rows(db), rows)
-    t.check("inspect: the same again", [row for row in t.imports(db, f"{FILES}/inspect") if row[0]], said)
+    t.check("inspect: the same again", [row for row in t.told(db, f"{FILES}/inspect") if row[0]], said)
     t.check("inspect: changes nothing", t.rows(db), rows)
 
 
@@ -196,18 +149,18 @@ def inspect_files(t):
     """Other scorers and names; files as they come."""
     db = t.path("inspect.db")
     essays = f"{FILES}/inspect/2025-03-02T09-00-00+00-00_essay_a.json"
-    t.check("inspect: another scorer", t.imports(db, essays, scorer="strict"), [("openai/a", "essay", "strict", 8, 4, 0.5, 2, None)])
-    t.check("inspect: under another name", t.imports(db, f"{FILES}/inspect/2025-03-01T10-00-00+00-00_arith_a.json", model_name="a, before", task_name="sums"),
+    t.check("inspect: another scorer", t.told(db, essays, scorer="strict"), [("openai/a", "essay", "strict", 8, 4, 0.5, 2, None)])
+    t.check("inspect: under another name", t.told(db, f"{FILES}/inspect/2025-03-01T10-00-00+00-00_arith_a.json", model_name="a, before", task_name="sums"),
             [("a, before", "sums", "match", 7, 5, 0.714286, 1, None)])
     t.check("inspect: an errored sample", t.rows(db, "SELECT item, attempt, correct, score, error FROM results WHERE model = 'a, before' AND correct IS NULL"),
             [("four", 1, None, None, "RuntimeError('rate limit')")])
-    t.refuses("inspect: a scorer that no log has", ["--scorer must be one of", "graded", "strict", "got strickt"], essays, scorer="strickt")
-    log = (ROOT / FILES / "inspect/2025-03-01T11-00-00+00-00_arith_b.json").read_text()
-    folder = t.files("logs", {"crlf.json": log.replace("openai/b", "modèle").replace("\n", "\r\n")})
-    t.check("inspect: files as they come", t.imports(db, folder), [("modèle", "arith", "match", 8, 3, 0.375, 0, None)])
+    t.refuses("inspect: a scorer that no log has", essays, "--scorer must be one of", "graded", "strict", "got strickt", scorer="strickt")
+    log = (FILES / "inspect/2025-03-01T11-00-00+00-00_arith_b.json").read_text()
+    folder = t.files({"crlf.json": log.replace("openai/b", "modèle").replace("\n", "\r\n")})
+    t.check("inspect: files as they come", t.told(db, folder), [("modèle", "arith", "match", 8, 3, 0.375, 0, None)])
     used = essay_log(["C"])
     used["samples"][0].update(total_time=2.5, model_usage={"m": {"total_tokens": 30, "total_cost": 0.25}, "judge": {"total_tokens": 12}})
-    t.imports(db, t.files("used", {"used.json": used}), task_name="used")
+    t.told(db, t.files({"used.json": used}), task_name="used")
     t.check("inspect: cost, time and tokens", t.rows(db, "SELECT cost, latency, tokens FROM results WHERE task = 'used'"), [(0.25, 2.5, 42)])
 
 
@@ -216,8 +169,8 @@ def inspect_ends(t):
     db = t.path("inspect.db")
     told = {"ratings": essay_log([1, 7, 10, 1]), "first": essay_log([None, "C", "I", "C"]), "stopped": essay_log(["C", "I"], status="cancelled"),
             "failed": essay_log(["C"], status="error", error={"message": "no quota"}), "running": essay_log(["I"], status="started")}
-    folder = t.files("told", {f"{name}.json": {**log, "eval": {**log["eval"], "task": name}} for name, log in told.items()})
-    said = t.imports(db, folder)
+    folder = t.files({f"{name}.json": {**log, "eval": {**log["eval"], "task": name}} for name, log in told.items()})
+    said = t.told(db, folder)
     t.check("inspect: what became of a log", said[:2] + said[3:], [
         ("m", "failed", "rated", 1, 1, 1.0, 0, "errored: 1 of 4 samples: no quota"), ("m", "first", "rated", 3, 2, 0.666667, 1, None),
         ("m", "running", "rated", 1, 0, 0.0, 0, "did not end: 1 of 4 samples"), ("m", "stopped", "rated", 2, 1, 0.5, 0, "cancelled: 2 of 4 samples")])
@@ -226,16 +179,16 @@ def inspect_ends(t):
         db, "SELECT item, correct, error FROM results WHERE task = 'first' ORDER BY item"), [(1, None, "score is missing"), (2, 1, None), (3, 0, None), (4, 1, None)])
     ratings = "SELECT item, correct, score, score_lo, score_hi FROM results WHERE task = 'ratings' ORDER BY item"
     t.check("inspect: the lowest rating is not right", t.rows(db, ratings), [(1, None, 1.0, None, None), (2, None, 7.0, None, None), (3, None, 10.0, None, None), (4, None, 1.0, None, None)])
-    t.check("inspect: a range declared", (t.imports(db, folder / "ratings.json", lo=1, hi=10), t.rows(db, ratings)[0]),
+    t.check("inspect: a range declared", (t.told(db, folder / "ratings.json", lo=1, hi=10), t.rows(db, ratings)[0]),
             ([("m", "ratings", "rated", 4, None, 4.75, 0, None)], (1, None, 1.0, 1.0, 10.0)))
     odd = essay_log(["C", "I"])
     odd["samples"][0]["scores"] = "none"
     (folder / "ratings.json").write_text(json.dumps(odd))
-    t.check("inspect: scores that are no object", t.imports(db, folder / "ratings.json", task_name="odd"), [("m", "odd", "rated", 1, 0, 0.0, 1, None)])
+    t.check("inspect: scores that are no object", t.told(db, folder / "ratings.json", task_name="odd"), [("m", "odd", "rated", 1, 0, 0.0, 1, None)])
     (folder / "ratings.json").write_text(json.dumps(essay_log([1, 1, 1])))
-    t.imports(db, folder / "ratings.json", lo=1, hi=10, model_name="poor", task_name="ratings")
+    t.told(db, folder / "ratings.json", lo=1, hi=10, model_name="poor", task_name="ratings")
     t.check("inspect: nor where every rating is the lowest", t.rows(db, "SELECT DISTINCT correct, score, score_lo FROM results WHERE model = 'poor'"), [(None, 1.0, 1.0)])
-    t.refuses("inspect: a score outside its range", ["sample 1: score is outside the range"], folder / "ratings.json", lo=2, hi=10)
+    t.refuses("inspect: a score outside its range", folder / "ratings.json", "sample 1: score is outside the range", lo=2, hi=10)
 
 
 def inspect_same(t):
@@ -251,11 +204,11 @@ def inspect_same(t):
                                ("the same the other way round", {"b.json": log(0, late), "a.json": log(1, late)}, 0),
                                ("the last path where no time is known", {"a.json": log(0, None), "b.json": log(1, None)}, 1),
                                ("a time goes before none", {"a.json": log(1, early), "b.json": log(0, None)}, 1)):
-        folder, db = t.files("same", files), t.path("same.db")
-        t.imports(db, folder)
+        folder, db = t.files(files), t.path("same.db")
+        t.told(db, folder)
         t.check(f"inspect: {what}", t.rows(db, "SELECT correct FROM results"), [(right,)])
         again = t.path("again.db")
-        t.imports(again, folder / "b.json", folder / "a.json")
+        t.told(again, folder / "b.json", folder / "a.json")
         by_time = "time" in what and "same" not in what and "no time" not in what
         t.check(f"inspect: {what}, named the other way round", t.rows(again, "SELECT correct FROM results"), [(right if by_time else 1 - right,)])
 
@@ -290,25 +243,25 @@ def zipped(members, method):
 
 def inspect_zipped(t):
     """A log as .eval: a zip of its header and samples, stored, deflated and by zstd."""
-    log = json.loads((ROOT / FILES / "inspect/2025-03-01T11-00-00+00-00_arith_b.json").read_text())
+    log = json.loads((FILES / "inspect/2025-03-01T11-00-00+00-00_arith_b.json").read_text())
     samples = log.pop("samples")
     members = {"_journal/start.json": {key: log[key] for key in ("version", "eval")},
                **{f"samples/{s['id']}_epoch_{s['epoch']}.json": s for s in samples}, "summaries.json": [], "header.json": log}
     plain = t.path("plain.db")
-    t.imports(plain, f"{FILES}/inspect/2025-03-01T11-00-00+00-00_arith_b.json")
+    t.told(plain, f"{FILES}/inspect/2025-03-01T11-00-00+00-00_arith_b.json")
     arith = ("openai/b", "arith", "match", 8, 3, 0.375, 0)
     for method in METHODS:
-        db, folder = t.path("zipped.db"), t.files("evals", {"whole.eval": zipped(members, method)})
-        t.check(f"inspect: zipped by {method}", t.imports(db, folder), [(*arith, None)])
+        db, folder = t.path("zipped.db"), t.files({"whole.eval": zipped(members, method)})
+        t.check(f"inspect: zipped by {method}", t.told(db, folder), [(*arith, None)])
         t.check(f"inspect: zipped by {method} or not, the same rows", t.rows(db), t.rows(plain))
     crashed = {name: value for name, value in members.items() if name != "header.json"}
-    t.check("inspect: zipped, and did not end", t.imports(t.path("c.db"), t.files("c", {"crashed.eval": zipped(crashed, 8)})), [(*arith, "did not end: 8 samples")])
+    t.check("inspect: zipped, and did not end", t.told(t.path("c.db"), t.files({"crashed.eval": zipped(crashed, 8)})), [(*arith, "did not end: 8 samples")])
     broken = {**members, "samples/1_epoch_1.json": b"{" + json.dumps(samples[0]).encode()}
-    t.refuses("inspect: a zipped sample that is not JSON", ["samples/1_epoch_1.json"], t.files("b", {"broken.eval": zipped(broken, 8)}) / "broken.eval")
+    t.refuses("inspect: a zipped sample that is not JSON", t.files({"broken.eval": zipped(broken, 8)}) / "broken.eval", "samples/1_epoch_1.json")
     bare = {**members, "samples/1_epoch_1.json": {"epoch": 1}}
-    t.refuses("inspect: a zipped sample without its id", ["sample 1: there is no id"], t.files("n", {"bare.eval": zipped(bare, 93)}) / "bare.eval")
+    t.refuses("inspect: a zipped sample without its id", t.files({"bare.eval": zipped(bare, 93)}) / "bare.eval", "sample 1: there is no id")
     whole = zipped(members, 93)
-    t.refuses("inspect: an archive cut short", ["cut short"], t.files("s", {"short.eval": whole[:-40]}) / "short.eval")
+    t.refuses("inspect: an archive cut short", t.files({"short.eval": whole[:-40]}) / "short.eval", "cut short")
 
 
 def bomb(path, *pieces):
@@ -348,7 +301,7 @@ def swebench(t):
            "error_ids": ["a-b__c-d-8"], "incomplete_ids": ["a-b__c-d-9", "odd"], "infra_failure_ids": ["a-b__c-d-7"],
            "failure_reasons": {"a-b__c-d-7": "no space left"}}
     commit = "0123456789abcdef0123456789abcdef01234567"
-    folder = t.files("swe", {
+    folder = t.files({
         "openai__gpt-5.run1.json": run, "predictions.json": [], "other.json": {"a": 1},
         "logs/run1/m__x/django__django-1/report.json": {"django__django-1": {"patch_is_None": False, "resolved": True}},
         "logs/run1/m__x/django__django-2/report.json": {"django__django-2": {"resolved": False}},
@@ -356,7 +309,7 @@ def swebench(t):
         "verified/agent/results/results.json": {"no_generation": ["django__django-2"], "no_logs": [], "resolved": ["django__django-1"]}})
     db = t.path("swe.db")
     left = "2 instances without a prediction are left out"
-    t.check("swebench: imports", [row for row in t.imports(db, folder) if row[0]], [
+    t.check("swebench: imports", [row for row in t.told(db, folder) if row[0]], [
         ("m__x", "django/django", None, 2, 1, 0.5, 0, None), ("m__x", "django/django", None, 2, 1, 0.5, 0, None),
         ("openai__gpt-5.run1", "2 tasks", None, 4, 1, 0.25, 1, left), ("claude", "2 tasks", None, 3, 2, 0.666667, 0, None),
         ("agent", None, None, 0, None, None, 0, "not imported: it lists what was resolved, not what was asked: name a file with the ids, --items")])
@@ -366,11 +319,11 @@ def swebench(t):
     t.check("swebench: repositories of Pro", t.rows(db, "SELECT task, count(*) FROM results WHERE model = 'claude' GROUP BY task ORDER BY task"), [("own/repo", 2), ("own/repo-web", 1)])
     ids = ["django__django-1", "django__django-2", "django__django-3", "a-b__c-d-7"]
     for form, text in (("lines", "\r\n".join(ids) + "\n"), ("JSON", json.dumps(ids))):
-        asked = t.files("asked", {"asked.txt": text}) / "asked.txt"
-        t.check(f"swebench: what was asked, as {form}", t.imports(t.path("asked.db"), folder / "verified", items=asked), [("agent", "2 tasks", None, 4, 1, 0.25, 0, None)])
-    t.imports(db, folder / "verified", items=asked, model_name="x", task_name="verified")
+        asked = t.files({"asked.txt": text}) / "asked.txt"
+        t.check(f"swebench: what was asked, as {form}", t.told(t.path("asked.db"), folder / "verified", items=asked), [("agent", "2 tasks", None, 4, 1, 0.25, 0, None)])
+    t.told(db, folder / "verified", items=asked, model_name="x", task_name="verified")
     t.check("swebench: under another name", t.rows(db, "SELECT task, sum(correct), count(*) FROM results WHERE model = 'x' GROUP BY task"), [("verified", 1, 4)])
-    t.refuses("swebench: a list that is not there", ["/nowhere"], folder / "verified", items="/nowhere")
+    t.refuses("swebench: a list that is not there", folder / "verified", "/nowhere", items="/nowhere")
 
 
 def tau_bench(t):
@@ -384,10 +337,10 @@ def tau_bench(t):
                               for i, j, reason, reward in ((1, 0, "user_stop", "1"), (1, 1, "max_steps", "0"), (2, 0, "infrastructure_error", "0"), (2, 1, "user_stop", None))]}
     voice = {"timestamp": "2026-01-01", "info": {**info, "agent_info": {"llm": "voice"}}, "tasks": [],
              "simulation_index": [{"id": "x", "task_id": "20", "trial": 0, "reward": 1.0, "termination_reason": "user_stop"}]}
-    folder = t.files("tau", {"tool-calling-gpt-4o-0.0_range_0--1_user-gpt-4o-llm_1230.json": first, "sonnet-retail.json": retail, "two.json": second,
+    folder = t.files({"tool-calling-gpt-4o-0.0_range_0--1_user-gpt-4o-llm_1230.json": first, "sonnet-retail.json": retail, "two.json": second,
                              "odd.json": [run(0, 0, 1.0, action="transfer")], "voice/results.json": voice, "voice/simulations/x.json": {"id": "x", "task_id": "20", "trial": 0}})
     db = t.path("tau.db")
-    t.check("tau_bench: imports", [row for row in t.imports(db, folder) if row[0]], [
+    t.check("tau_bench: imports", [row for row in t.told(db, folder) if row[0]], [
         ("odd", None, None, 0, None, None, 0, "not imported: no domain is told: name the task, --task-name"),
         ("sonnet-retail", "retail", None, 2, None, 0.75, 0, None), ("tool-calling-gpt-4o-0.0", "airline", None, 3, 2, 0.666667, 1, None),
         ("gpt-5", "telecom", None, 2, 1, 0.5, 2, None), ("voice", "telecom", None, 1, 1, 1.0, 0, None)])
@@ -397,8 +350,8 @@ def tau_bench(t):
         *[("tool-calling-gpt-4o-0.0", "airline", i, j, *a) for i, j, *a in ((0, 1, 1, 1.0, None), (0, 2, 0, 0.0, None), (1, 1, 1, 1.0, None), (1, 2, None, 0.0, "rate limit"))],
         ("voice", "telecom", 20, 1, 1, 1.0, None)])
     t.check("tau_bench: cost and time", t.rows(db, "SELECT DISTINCT cost, latency FROM results WHERE model = 'gpt-5'"), [(0.5, 2.0)])
-    t.check("tau_bench: a task told", t.imports(t.path("odd.db"), folder / "odd.json", task_name="banking"), [("odd", "banking", None, 1, 1, 1.0, 0, None)])
-    t.refuses("tau_bench: a run without its task", ["run 5: there is no task_id"], t.files("bare", {"a.json": [*first, {"reward": 1}]}))
+    t.check("tau_bench: a task told", t.told(t.path("odd.db"), folder / "odd.json", task_name="banking"), [("odd", "banking", None, 1, 1, 1.0, 0, None)])
+    t.refuses("tau_bench: a run without its task", t.files({"a.json": [*first, {"reward": 1}]}), "run 5: there is no task_id")
 
 
 def instance(number, trial=0, perturbation=None, split="test", **means):
@@ -408,14 +361,14 @@ def instance(number, trial=0, perturbation=None, split="test", **means):
 
 def helm(t):
     spec = {"name": "mmlu:subject=anatomy,method=joint,model=openai_gpt-4,eval_split=test", "adapter_spec": {"model": "openai/gpt-4"}}
-    folder = t.files("helm", {
+    folder = t.files({
         "suite/mmlu/per_instance_stats.json": [instance(1, num_references=4, quasi_exact_match=1.0, exact_match=0.0), instance(2, exact_match=1), instance(2, 1, exact_match=1),
                                                instance(3, num_references=4), instance(1, perturbation={"name": "typos"}, exact_match=0.0)],
         "suite/mmlu/run_spec.json": spec, "suite/mmlu/stats.json": [], "suite/lost/per_instance_stats.json": [instance(1, exact_match=1.0)],
         "suite/sum/per_instance_stats.json": [instance(1, rouge_l=0.25), instance(2, rouge_l=1.0)], "suite/sum/run_spec.json": {**spec, "name": "summarization:model=openai_gpt-4"},
         "suite/odd/per_instance_stats.json": [instance(1, elo=3.0, bytes=7)], "suite/odd/run_spec.json": {**spec, "name": "wild"}})
     db, mmlu, gpt = t.path("helm.db"), "mmlu:subject=anatomy,method=joint,eval_split=test", "openai/gpt-4"
-    t.check("helm: imports", [row for row in t.imports(db, folder) if row[0] or row[7].startswith("not imported: no run_spec")], [
+    t.check("helm: imports", [row for row in t.told(db, folder) if row[0] or row[7].startswith("not imported: no run_spec")], [
         (None, None, "exact_match, test", 0, None, None, 0, "not imported: no run_spec.json beside it that names the run and its model"),
         (gpt, mmlu, "exact_match, test", 3, 2, 0.666667, 1, "1 perturbed instances are left out"),
         (gpt, "wild", None, 0, None, None, 0, "not imported: none of the usual metrics is in it: choose one, --metric, of bytes, elo"),
@@ -423,11 +376,10 @@ def helm(t):
     t.check("helm: rows", t.rows(db), [
         (gpt, mmlu, "id1", 1, 0, 0.0, None), (gpt, mmlu, "id2", 1, 1, 1.0, None), (gpt, mmlu, "id2", 2, 1, 1.0, None), (gpt, mmlu, "id3", 1, None, None, "score is missing"),
         (gpt, "summarization", "id1", 1, None, 0.25, None), (gpt, "summarization", "id2", 1, None, 1.0, None)])
-    t.imports(db, folder / "suite/mmlu", metric="quasi_exact_match", model_name="m", task_name="t")
+    t.told(db, folder / "suite/mmlu", metric="quasi_exact_match", model_name="m", task_name="t")
     t.check("helm: another metric", t.rows(db, "SELECT item, attempt, correct FROM results WHERE model = 'm' ORDER BY 1, 2"), [("id1", 1, 1), ("id2", 1, None), ("id2", 2, None), ("id3", 1, None)])
-    t.refuses("helm: a metric that no run has", ["--metric must be one of", "exact_match", "got exact_mach"], folder / "suite/mmlu", metric="exact_mach")
-    t.refuses("helm: an instance without its id", ["instance 1: there is no instance_id"],
-              t.files("bare", {"a/per_instance_stats.json": [{"stats": [{"name": {"name": "f1_score"}, "mean": 1}]}], "a/run_spec.json": spec}))
+    t.refuses("helm: a metric that no run has", folder / "suite/mmlu", "--metric must be one of", "exact_match", "got exact_mach", metric="exact_mach")
+    t.refuses("helm: an instance without its id", t.files({"a/per_instance_stats.json": [{"stats": [{"name": {"name": "f1_score"}, "mean": 1}]}], "a/run_spec.json": spec}), "instance 1: there is no instance_id")
 
 
 def helm_splits(t):
@@ -448,15 +400,15 @@ def helm_splits(t):
             ("a schema without the group", {"schema.yaml": yaml.replace("narrative_qa #", "other #")}, {}, taken("exact_match, test", 1, 0, 0.0, left.format(2))),
             ("the schema's metric is not there", {"schema.yaml": yaml.replace("f1_score", "classification_macro_f1")}, {},
              [("m", "narrative_qa", None, 0, None, None, 0, "not imported: the schema's main metric, classification_macro_f1, is not in it: choose one, --metric, of exact_match, f1_score")])):
-        t.check(f"helm: {what}", t.imports(t.path("helm.db"), t.files("splits", {**files, **more}), **choices)[-1:] if "not there" not in what else
-                t.imports(t.path("helm.db"), t.files("splits", {**files, **more, "z/per_instance_stats.json": both, "z/run_spec.json": {**spec, "groups": []}}), **choices)[:1], said)
-    t.refuses("helm: a split that no run has", ["--split must be one of", "test", "valid", "got dev"], t.files("splits", files), split="dev")
+        t.check(f"helm: {what}", t.told(t.path("helm.db"), t.files({**files, **more}), **choices)[-1:] if "not there" not in what else
+                t.told(t.path("helm.db"), t.files({**files, **more, "z/per_instance_stats.json": both, "z/run_spec.json": {**spec, "groups": []}}), **choices)[:1], said)
+    t.refuses("helm: a split that no run has", t.files(files), "--split must be one of", "test", "valid", "got dev", split="dev")
 
 
 def database(t, script, *more):
     path = t.path("tool's \"own\" 100%.db")
     connection = sqlite3.connect(path)
-    connection.executescript((ROOT / FILES / script).read_text())
+    connection.executescript((FILES / script).read_text())
     for statement in more:
         connection.executescript(statement)
     connection.close()
@@ -484,20 +436,20 @@ def databases(t):
         connection.executescript("CREATE TABLE evals(mine); CREATE TABLE experiments(mine);")
         connection.close()
         before = source.read_bytes()
-        said = t.imports(db, source)
+        said = t.told(db, source)
         t.check(f"{tool}: is imported, tables of yours or not", isinstance(said, list), True)
         t.check(f"{tool}: its database is as it was", source.read_bytes() == before, True)
         t.check(f"{tool}: what was skipped is told", any(note in (row[7] or "") for row in said), True)
         t.check(f"{tool}: the import gives what the views show", t.rows(db), viewed(source, tool))
         again = t.rows(db)
-        t.imports(db, source)
+        t.told(db, source)
         t.check(f"{tool}: again changes nothing", t.rows(db), again)
         if tool == "promptfoo":
             t.check("promptfoo: cost and time", t.rows(db, "SELECT cost, latency FROM results WHERE task = 'daily'"), [(0.25, 1.5)])
         else:
-            t.imports(db, source, metric="by hand", model_name="h")
+            t.told(db, source, metric="by hand", model_name="h")
             t.check("phoenix: another annotation", t.rows(db, "SELECT item, attempt, correct FROM results WHERE model = 'h' AND correct IS NOT NULL ORDER BY 2"), [(104, 1, 1), (104, 2, 0)])
-            t.refuses("phoenix: an annotation that is not there", ["--metric must be one of", "a tone", "by hand", "correctness", "got tone"], source, metric="tone")
+            t.refuses("phoenix: an annotation that is not there", source, "--metric must be one of", "a tone", "by hand", "correctness", "got tone", metric="tone")
 
 
 def all_or_nothing(t):
@@ -511,11 +463,11 @@ def all_or_nothing(t):
              ["a.jsonl: record 3: there is no doc_id", "a.jsonl: record 4: there is no doc_id", "c.jsonl: record 2: there is no filter"]),
             ("inspect", {"a.json": log % ",".join((sample % 1, sample % 2, no_epoch, bare)), "b.json": log % (sample % 9), "c.json": log % f"5, {bare}"},
              ["a.json: sample 3: there is no epoch", "a.json: sample 4: there is no id", "c.json: sample 1: there is no id", "c.json: sample 2: there is no id"])):
-        t.refuses(tool, listed, t.files("mixed", files))
+        t.refuses(tool, t.files(files), *listed)
 
 
 def main():
-    t = Suite(pathlib.Path(sys.argv[1]).resolve())
+    t = Tools(sys.argv[1])
     for suite in (lm_eval, lm_eval_choices, lm_eval_files, lm_eval_repeats, inspect, inspect_files, inspect_ends, inspect_same, inspect_zipped, inspect_hostile,
                   swebench, tau_bench, helm, helm_splits, databases, all_or_nothing):
         suite(t)
