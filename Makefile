@@ -154,12 +154,8 @@ build/$(1)/core/%.o: %.c $$(HEADERS)
 endef
 $(foreach w,$(WAYS),$(eval $(call objects,$(w))))
 
-# The views of sql/adapters as lines of C, temporary ones: ext/import/views.c has them within it.
-VIEWS := build/sql/promptfoo.inc build/sql/phoenix.inc
-build/sql/%.inc: sql/adapters/%.sql
-	@mkdir -p $(@D)
-	sed -e '/^--/d; /^DROP VIEW/d; s/^CREATE VIEW/CREATE TEMP VIEW/' -e 's/[\\"]/\\&/g; s/.*/"&\\n",/' $< >$@
-$(foreach d,build build/fuzz $(WAYS:%=build/%),$(d)/ext/import/views.o): $(VIEWS)
+include ext/import/views.mk
+$(foreach d,build build/fuzz build/program $(WAYS:%=build/%),$(d)/ext/import/views.o): $(VIEWS)
 
 # $(call program,TARGET,SOURCES,WAY,DEFINED,LIBRARIES)
 define program
