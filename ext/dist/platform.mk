@@ -1,7 +1,7 @@
-# Builds the extension for one platform, and the programs that test it there.  From the
-# top of the project, called by `make dist`:
+# Builds the extension and the program evalci for one platform, and what tests them there.
+# From the top of the project, called by `make dist`:
 #
-#   make -f ext/dist/platform.mk PLATFORM=linux-aarch64 library
+#   make -f ext/dist/platform.mk PLATFORM=linux-aarch64 library program
 #   make -f ext/dist/platform.mk PLATFORM=linux-aarch64 test
 #
 # Every platform gets the same digits, because it computes with the same code: GSL from
@@ -54,6 +54,9 @@ LINK_linux-aarch64  := $(LINUX_LINK)
 LINK_musl-x86_64    := $(LINUX_LINK)
 LINK_windows-x86_64 := -static -fstack-protector-strong -Wl,--dynamicbase,--nxcompat,--high-entropy-va,--gc-sections \
                        -Wl,--no-insert-timestamp
+# The program has its C library inside: one that is linked against this machine's glibc
+# asks for a glibc as new.
+LINK_PROGRAM  = $(if $(WINDOWS),$(LINK_windows-x86_64),-static-pie -Wl,-z,relro,-z,now,-z,noexecstack,--gc-sections,--build-id=none)
 
 WINDOWS := $(filter windows%,$(PLATFORM))
 LIBRARY := $(HERE)/evalci.$(if $(WINDOWS),dll,so)
@@ -86,15 +89,51 @@ LIBM_O := $(MATH:%=$(HERE)/musl/%.o)
 OURS_C := $(sort $(wildcard ext/stats/*.c ext/board/*.c ext/sqlite/*.c))
 OURS_O := $(OURS_C:%.c=$(HERE)/%.o)
 
+# The program evalci: the same, the SQL surface as a part of SQLite; what reads files, and
+# what that needs: SQLite, zlib, and zstd's decoder.
+PROGRAM   := $(HERE)/bin/evalci$(EXE)
+READING_C := $(sort $(wildcard ext/import/*.c))
+CORE_C    := $(sort $(wildcard ext/sqlite/*.c) $(READING_C) $(wildcard ext/cli/*.c))
+PROGRAM_O := $(patsubst %.c,$(HERE)/%.o,$(sort $(wildcard ext/stats/*.c ext/board/*.c))) $(CORE_C:%.c=$(HERE)/core/%.o)
+ZLIB_O    := $(addprefix $(HERE)/zlib/,adler32.o crc32.o inffast.o inflate.o inftrees.o zutil.o)
+ZSTD_O    := $(addprefix $(HERE)/libzstd/lib/,$(addprefix common/,debug.o entropy_common.o error_private.o \
+             fse_decompress.o xxhash.o zstd_common.o) $(addprefix decompress/,huf_decompress.o zstd_ddict.o \
+             zstd_decompress.o zstd_decompress_block.o))
+INSIDE    := -DSQLITE_THREADSAFE=0 -DSQLITE_OMIT_LOAD_EXTENSION -DSQLITE_USE_URI=1 -DSQLITE_ENABLE_MATH_FUNCTIONS \
+             -DSQLITE_ENABLE_COLUMN_METADATA -DSQLITE_ENABLE_DBSTAT_VTAB
+
 # SQLite as Debian configures it, as far as the tests ask.
 SQLITE := -O1 -DSQLITE_ENABLE_MATH_FUNCTIONS -DSQLITE_ENABLE_COLUMN_METADATA -DSQLITE_ENABLE_DBSTAT_VTAB \
           -DSQLITE_ENABLE_LOAD_EXTENSION -DSQLITE_THREADSAFE=1
 
-.PHONY: library test sql digits
+.PHONY: library program test sql digits
 library: $(LIBRARY)
+program: $(PROGRAM)
 
 $(LIBRARY): $(OURS_O) $(HERE)/libgsl.a $(HERE)/libmath.a ext/dist/platform.mk ext/dist/exports.map
 	$(CC) -shared -s -o $@ $(filter %.o %.a,$^) $(LINK_$(PLATFORM)) $(if $(EXE),,-lm)
+
+$(PROGRAM): $(PROGRAM_O) $(HERE)/inside-sqlite3.o $(ZLIB_O) $(ZSTD_O) $(HERE)/libgsl.a $(HERE)/libmath.a ext/dist/platform.mk
+	@mkdir -p $(@D)
+	$(CC) -s -o $@ $(filter %.o %.a,$^) $(LINK_PROGRAM) $(if $(EXE),,-lm)
+
+$(HERE)/core/ext/%.o: ext/%.c $(wildcard ext/*.h ext/*/*.h)
+	@mkdir -p $(@D)
+	$(CC) $(STRICT) $(COMMON) -DSQLITE_CORE -I$(SOURCES)/gsl/include -I$(SOURCES)/sqlite3 -I$(SOURCES)/zlib \
+	  -I$(SOURCES)/libzstd/lib -c -o $@ $<
+
+$(HERE)/inside-sqlite3.o: $(SOURCES)/sqlite3/sqlite3.c ext/dist/platform.mk
+	@mkdir -p $(@D)
+	@$(CC) -w $(COMMON) $(INSIDE) -c -o $@ $<
+
+$(HERE)/zlib/%.o: $(SOURCES)/zlib/%.c
+	@mkdir -p $(@D)
+	@$(CC) -w $(COMMON) -DHAVE_UNISTD_H -c -o $@ $<
+
+# Its faster decoder in assembler gives the same bytes.
+$(HERE)/libzstd/%.o: $(SOURCES)/libzstd/%.c
+	@mkdir -p $(@D)
+	@$(CC) -w $(COMMON) -DZSTD_DISABLE_ASM -c -o $@ $<
 
 $(HERE)/libgsl.a: $(GSL_O)
 	@rm -f $@

@@ -7,7 +7,7 @@
 set -e
 apt=$(cd "$(dirname "$0")" && pwd)/apt.sh
 mkdir -p "$1" && cd "$1"
-packages="gsl sqlite3 musl libmd zlib"
+packages="gsl sqlite3 musl libmd zlib libzstd"
 "$apt" . deb-src "$(dpkg --print-architecture)" source --download-only $packages
 for package in $packages; do
   rm -rf "$package"

@@ -38,7 +38,7 @@ class Database {
     this.#db = this.#pointer(this.#scratch);
     try {
       this.#check(rc);
-      for (const init of ["evalci", "fileio", "zipfile", "series"]) this.#check(wasm[`_sqlite3_${init}_init`](this.#db, 0, 0));
+      for (const init of ["evalci", "series"]) this.#check(wasm[`_sqlite3_${init}_init`](this.#db, 0, 0));
       wasm._sqlite3_progress_handler(this.#db, PROGRESS_STEPS, wasm.asked, 0);
       this.run(`PRAGMA cache_size = -${CACHE_KILOBYTES}`);
     } catch (error) {
@@ -96,9 +96,14 @@ class Database {
     }
   }
 
-  /* Whether the text ends with a whole statement. */
-  complete(sql) {
-    return this.#withText(sql, (text) => this.#wasm._sqlite3_complete(text)) === 1;
+  /* Imports a file or a folder, with choices as pairs of texts: ext/page/import.c. */
+  importFiles(path, choices) {
+    const wasm = this.#wasm, texts = [path, ...choices.flat(), ""].join("\0");
+    const error = this.#withText(texts, (given) => wasm._page_import(this.#db, given)) >>> 0;
+    if (!error) return;
+    const message = this.#text(error);
+    wasm._sqlite3_free(error);
+    throw new Error(message);
   }
 
   get inTransaction() {

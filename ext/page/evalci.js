@@ -9,6 +9,13 @@ function addressOf(files, path) {
   return logged ? `${name}?mode=ro` : `${name}?mode=ro&immutable=1`;
 }
 
+/* The text of a file of sql/: "schema", "adapters/promptfoo", with or without .sql. */
+function sqlText(name) {
+  const text = SQL_FILES[name] ?? SQL_FILES[`${name}.sql`];
+  if (text === undefined) throw new Error(`evalci.sql: no file ${JSON.stringify(name)}; there are ${Object.keys(SQL_FILES).join(", ")}`);
+  return text;
+}
+
 /* A module of Node's, by a name that programs which gather modules do not look for. */
 const ofNode = (name) => import(`node:${name}`);
 
@@ -47,12 +54,12 @@ async function loadEvalci({ wasm, progress }) {
   const [[version, sqliteVersion]] = db.query("SELECT evalci_version(), sqlite_version()").rows;
   db.close();
   return Object.assign(evalci, {
-    version, sqliteVersion, files, open, Shell, asTable,
+    version, sqliteVersion, files, open,
     sql: sqlText,
     sqlNames: Object.keys(SQL_FILES),
-    detect: (path) => imports.detect(path),
-    importFiles: (kind, path, choices) => imports.importFiles(kind, path, choices),
-    report: (of) => imports.report(of),
+    inPlace: (path) => imports.inPlace(path),
+    importFiles: (path, choices) => imports.importFiles(path, choices),
+    report: (of, options) => imports.report(of, options),
     memoryUsed: () => Number(module._sqlite3_memory_used()),
   });
 }

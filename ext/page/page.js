@@ -6,9 +6,12 @@
 
 const $ = (id) => document.getElementById(id);
 
+// Of the formats of ext/import: a database's, and what files hold.
+const DATABASES = { promptfoo: "promptfoo’s database", phoenix: "Phoenix’s database", mlflow: "MLflow’s database", database: "a database" };
 const KINDS = {
-  promptfoo: "promptfoo’s database", phoenix: "Phoenix’s database", lm_eval: "lm_eval’s samples", inspect: "Inspect’s logs",
-  swebench: "SWE-bench’s reports", tau_bench: "tau-bench’s trajectories", helm: "HELM’s runs",
+  lm_eval: "lm_eval’s samples", inspect: "Inspect’s logs", swebench: "SWE-bench’s reports", tau_bench: "tau-bench’s trajectories",
+  helm: "HELM’s runs", promptfoo_output: "promptfoo’s output", harbor: "Harbor’s trials", deepeval: "DeepEval’s test runs",
+  every_eval_ever: "Every Eval Ever’s samples", several: "several tools",
 };
 
 const EXAMPLES = {
@@ -159,12 +162,8 @@ async function during(text, work) {
 function refuse(where, error) {
   where.replaceChildren();
   if (error instanceof Stopped) return;
-  const box = element("div", { class: "refused" }, element("bdi", {}, error.message));
-  if (error.said?.columns.includes("reason")) {
-    const lines = error.said.rows.map(([path, reason]) => element("li", {}, ...(path === null ? [] : [named(path), ": "]), element("bdi", {}, reason)));
-    box.append(element("ul", {}, ...lines));
-  }
-  where.append(box);
+  const lines = error.message.split("\n").map((line) => element("p", {}, element("bdi", {}, line.replaceAll("/files/", ""))));
+  where.append(element("div", { class: "refused" }, ...lines));
 }
 
 /* The worker ends, and another opens the same files, so that they can be asked again. */
@@ -223,7 +222,7 @@ function described({ kind, name, said, answers, models, tasks: tasksFound, lacks
     return [element("p", {}, `The sample: ${counts}. LangChain’s typewriter task, as published in Bowyer, Aitchison and Ivanova (ICML 2025); which questions each model got right was not, so none are compared in pairs.`)];
   const sentence = element("p"), table = said ? byName(said) : [], isGiven = kind === "results";
   if (isGiven) sentence.append(named(name), ` is a database of results: ${counts}.`);
-  else if (kind === "promptfoo" || kind === "phoenix") sentence.append(named(name), ` is ${KINDS[kind]}: ${counts}`);
+  else if (kind in DATABASES) sentence.append(named(name), ` is ${DATABASES[kind]}: ${counts}`);
   else sentence.append(`${filesOf(kind, new Set(table.filter(taken).map((row) => row.path)).size)}: ${counts}`);
   for (const [reason, n] of skips(table)) sentence.append(`; ${n.toLocaleString("en")} skipped: `, element("bdi", {}, reason));
   if (!isGiven) sentence.append(".");
@@ -234,14 +233,13 @@ function described({ kind, name, said, answers, models, tasks: tasksFound, lacks
   return told;
 }
 
-const filesOf = (kind, n) => (kind === "csv" ? counted(n, "CSV file") : `${counted(n, "file")} of ${KINDS[kind]}`);
+const filesOf = (kind, n) => (kind in KINDS ? `${counted(n, "file")} of ${KINDS[kind]}` : counted(n, `${kind.toUpperCase()} file`));
 
-/* What an import listed, which is all texts: numbers as such, and no column that is empty. */
+/* What an import listed: no column that is empty, and names as people know them. */
 function legible({ columns, rows }) {
-  const numbers = ["n", "correct", "mean", "errored"];
   const kept = columns.flatMap((column, i) => (rows.some((row) => row[i] !== null) ? [i] : []));
-  const value = (text, column) => (text !== null && numbers.includes(column) ? Number(text) : text ?? "");
-  return { columns: kept.map((i) => columns[i]), rows: rows.map((row) => kept.map((i) => value(row[i], columns[i]))) };
+  const value = (cell) => (typeof cell === "string" ? cell.replace("/files/", "") : cell ?? "");
+  return { columns: kept.map((i) => columns[i]), rows: rows.map((row) => kept.map((i) => value(row[i]))) };
 }
 
 const byName = ({ columns, rows }) => rows.map((row) => Object.fromEntries(columns.map((column, i) => [column, row[i]])));

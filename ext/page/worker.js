@@ -55,23 +55,19 @@ const TASKS = {
 
   open({ files, choices }, tell) {
     for (const { name, file } of files) evalci.files.add(name, file);
-    const paths = evalci.files.list().filter((path) => !BESIDE.test(path));
-    tell("Finding out what this is");
-    const kind = evalci.detect();
-    if (kind.error) throw new Error(kind.error);
+    const paths = evalci.files.list().filter((path) => !BESIDE.test(path)), path = commonPath(paths);
     tell("Reading the answers");
-    let said = [];
-    const isDatabase = kind === "results" || kind in TOOLS_WITH_DATABASES;
-    const path = isDatabase ? paths.find((one) => decoder.decode(evalci.files.read(one, MAGIC.length)) === MAGIC) : commonPath(paths);
-    if (kind === "results") db = evalci.open(path);
-    else ({ db, said } = evalci.importFiles(kind, path, { ...chosen(choices, paths), database: `/databases/${nameOf(paths)}.db` }));
-    return { kind, name: path.slice(FILES.length), said: listed(said), ...counts(), lacksLog: isDatabase && lacksLog(path),
+    const isDatabase = paths.length === 1 && decoder.decode(evalci.files.read(path, MAGIC.length)) === MAGIC;
+    let format = "results", told;
+    if (evalci.inPlace()) db = evalci.open(path);
+    else ({ db, format, told } = evalci.importFiles(path, { ...chosen(choices, paths), database: `/databases/${nameOf(paths)}.db` }));
+    return { kind: format, name: path.slice(FILES.length), said: told, ...counts(), lacksLog: isDatabase && lacksLog(path),
              isNameless: !isDatabase && isNameless() };
   },
 
   sample() {
     db = evalci.open("/databases/demo.db");
-    new Shell(db, () => {}).read("demo");
+    db.run(evalci.sql("demo").split("\n\n")[0]); // the answers; what follows is for the sqlite3 shell
     return { kind: "sample", ...counts() };
   },
 
@@ -125,12 +121,6 @@ const TASKS = {
   database: () => new Blob([db.serialize()], { type: "application/vnd.sqlite3" }),
 };
 
-/* What an import listed, which of several files is several lists. */
-function listed(said) {
-  const [first, ...others] = said.filter(({ columns }) => columns.includes("note"));
-  return first && { columns: first.columns, rows: [first, ...others].flatMap(({ rows }) => rows) };
-}
-
 /* A value as the page gets it: what is long is cut, a blob is told of. */
 function shown(value) {
   if (value instanceof Uint8Array) return { cut: `${value.length.toLocaleString("en")} bytes` };
@@ -154,6 +144,6 @@ addEventListener("message", async ({ data: { id, task, argument } }) => {
   try {
     postMessage({ id, value: await TASKS[task](argument, (stage) => postMessage({ id, stage })) });
   } catch (error) {
-    postMessage({ id, error: { message: error.message, said: error.said?.at(-1), offset: error.offset } });
+    postMessage({ id, error: { message: error.message, offset: error.offset } });
   }
 });

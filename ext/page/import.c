@@ -1,0 +1,59 @@
+/*
+** What JavaScript calls to import a file or a folder: import_results(), with its choices as
+** texts.
+**
+** Each text ends with a zero: the path, then pairs of a choice's name and its value, then
+** an empty one.  The answer is NULL, or what was wrong, for sqlite3_free(); what was taken is in
+** the table temp.import_told.
+*/
+#include <stdlib.h>
+#include <string.h>
+
+#include "../import/import.h"
+
+char *page_import(sqlite3 *db, const char *texts);
+
+typedef struct choice {
+  const char *name, **to;
+} choice;
+
+/* A number, or a message. */
+static char *read_number(const char *name, const char *text, double *out) {
+  char *end;
+  *out = strtod(text, &end);
+  return *end ? sqlite3_mprintf("%s must be a number, got '%s'", name, text) : NULL;
+}
+
+/* The range of scores; 0 and 1 where only one end is given. */
+static char *read_range(const char *lo, const char *hi, import_choices *out) {
+  out->has_range = lo || hi;
+  char *error = read_number("the lowest score", lo ? lo : "0", &out->lo);
+  if (!error) error = read_number("the highest score", hi ? hi : "1", &out->hi);
+  if (!error && out->lo >= out->hi)
+    error = sqlite3_mprintf("the lowest score must be below the highest, got %!.15g and %!.15g",
+                            out->lo, out->hi);
+  return error;
+}
+
+char *page_import(sqlite3 *db, const char *texts) {
+  import_choices c = {0};
+  import_done done;
+  const char *path = texts, *lo = NULL, *hi = NULL;
+  const choice all[] = {{"from", &c.from},
+                        {"model", &c.model_name},
+                        {"task", &c.task_name},
+                        {"scorer", &c.scorer},
+                        {"metric", &c.metric},
+                        {"filter", &c.filter},
+                        {"split", &c.split},
+                        {"items", &c.items},
+                        {"lo", &lo},
+                        {"hi", &hi}};
+  for (const char *name = path + strlen(path) + 1, *value; *name; name = value + strlen(value) + 1) {
+    value = name + strlen(name) + 1;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+      if (strcmp(all[i].name, name) == 0) *all[i].to = value;
+  }
+  char *error = read_range(lo, hi, &c);
+  return error ? error : import_results(db, &path, 1, &c, &done);
+}
