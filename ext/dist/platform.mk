@@ -117,6 +117,8 @@ $(PROGRAM): $(PROGRAM_O) $(HERE)/inside-sqlite3.o $(ZLIB_O) $(ZSTD_O) $(HERE)/li
 	@mkdir -p $(@D)
 	$(CC) -s -o $@ $(filter %.o %.a,$^) $(LINK_PROGRAM) $(if $(EXE),,-lm)
 
+include ext/import/views.mk
+$(HERE)/core/ext/import/views.o: $(VIEWS)
 $(HERE)/core/ext/%.o: ext/%.c $(wildcard ext/*.h ext/*/*.h)
 	@mkdir -p $(@D)
 	$(CC) $(STRICT) $(COMMON) -DSQLITE_CORE -I$(SOURCES)/gsl/include -I$(SOURCES)/sqlite3 -I$(SOURCES)/zlib \
