@@ -153,6 +153,20 @@ EV_WIDE static void multiply_single(const flip_factor *q, size_t count, const ev
   }
 }
 
+/* Whether the product is e^-NOTHING or less at four y, by a bound: its square is at most
+** exp(-sum of times sech(cd)^2 sin(yd)^2).  With r the distance from the nearest multiple of
+** pi, sin(r)^2 is at least the first four terms of its alternating series. */
+EV_WIDE static bool negligible_at(const flip_factor *q, size_t count, const ev_lanes *y) {
+  ev_lanes less = {0};
+  for (size_t i = 0; i < count; i++, q++) {
+    ev_lanes at = *y * q->d, n = at * M_1_PI + 0x1.8p52 - 0x1.8p52, r = at - n * M_PI, z = r * r;
+    ev_lanes sine2 = (z - z * z * (1.0 / 3)) + z * z * z * (2.0 / 45 - z * (1.0 / 315));
+    less -= q->times * q->sech2 / 2 * sine2;
+    if (i % 4 == 3 && all_below(&less, -NOTHING)) return true;
+  }
+  return all_below(&less, -NOTHING);
+}
+
 /* e^(K(s) - st) at four s = c + iy, over its value at y = 0. */
 static void flip_integrand(const inversion *v, const ev_lanes *y, ev_lanes *re, ev_lanes *im) {
   ev_lanes ln = {0}, angle = -*y * v->t, sign = {1, 1, 1, 1};
@@ -176,6 +190,7 @@ static double weighed(double c, double y, double tau, double re, double im) {
 
 /* Re of (re + i im) coth(s) at s = c + iy. */
 static double weighed_whole(double c, double y, double re, double im) {
+  if (re == 0 && im == 0) return 0;
   double e = exp(-2 * c), si = sin(y);
   double below = gsl_pow_2(expm1(-2 * c)) + 4 * e * si * si;
   return (-expm1(-4 * c) * re + 2 * e * sin(2 * y) * im) / below;
@@ -256,6 +271,8 @@ static ev_status inverted_p(inversion *v, double *p) {
     if (n * h * d > peak + width) peak += M_PI;
     n = fmax(n, ceil((peak - width) / (h * d)));
     ev_lanes y = {n * h, (n + 1) * h, (n + 2) * h, (n + 3) * h}, re = {0}, im = {0};
+    if (ev_flips_interrupted(v->f, 10 * (double)v->count)) return EV_INTERRUPTED;
+    if (negligible_at(v->factors, v->count, &y)) continue;
     flip_integrand(v, &y, &re, &im);
     for (int i = 0; i < EV_LANES && n + i <= last; i++) {
       double share = n + i == 0 || (period && n + i == steps) ? 0.5 : 1;
@@ -266,7 +283,6 @@ static ev_status inverted_p(inversion *v, double *p) {
         coarse += share * weighed(v->c, y[i], tau / 2, re[i], im[i]);
       }
     }
-    if (ev_flips_interrupted(v->f, 10 * (double)v->count)) return EV_INTERRUPTED;
   }
   double scale = 2 * exp(ln_peak) * h / M_PI;
   *p = fmin(2, fmax(0, scale * total));
