@@ -47,6 +47,9 @@ static const double MOST_ANGLE = 1e4;
 /* On a path at c, signs of a difference with cd above this are all but surely positive. */
 static const double SURE = 20;
 
+/* Powers up to this take fewer operations by squaring than by a logarithm and an angle. */
+static const double FEW = 100;
+
 typedef struct flip_factor {
   double d, times, th, sech2; /* tanh(cd), 1/cosh(cd)^2 */
 } flip_factor;
@@ -54,7 +57,7 @@ typedef struct flip_factor {
 typedef struct inversion {
   ev_flips *f;
   flip_factor *factors;           /* of the sizes that are not sure */
-  size_t count, powers;           /* the first so many came more than once */
+  size_t count, powers;           /* the first so many came more than FEW times */
   double c, ln_peak, variance, t; /* Re s, K(c) - ct, K''(c), and t less what is sure */
   double largest;                 /* size that is not sure */
 } inversion;
@@ -82,7 +85,7 @@ static double set_flip_path(inversion *v, double c) {
     }
     v->largest = fmax(v->largest, d);
     v->factors[v->count++] = (flip_factor){d, times, th, sech2};
-    if (times > 1) v->powers++;
+    if (times > FEW) v->powers++;
   }
   v->ln_peak = ln + c * linear;
   return slope;
@@ -136,15 +139,17 @@ EV_WIDE static void multiply_powers(const flip_factor *q, size_t count, const ev
   }
 }
 
-/* Likewise of those that came once, times (a + ib). */
-EV_WIDE static void multiply_single(const flip_factor *q, size_t count, const ev_lanes *y,
-                                    ev_lanes *a, ev_lanes *b) {
+/* Likewise of those that came up to FEW times, by squaring, times (a + ib). */
+EV_WIDE static void multiply_few(const flip_factor *q, size_t count, const ev_lanes *y, ev_lanes *a,
+                                 ev_lanes *b) {
   for (size_t i = 0; i < count; i++, q++) {
-    ev_lanes at = *y * q->d, re, im, last = *a;
+    ev_lanes at = *y * q->d, re, im, last;
     ev_turn(&at, &re, &im);
     im *= q->th;
-    *a = last * re - *b * im;
-    *b = last * im + *b * re;
+    for (int times = (int)q->times; times > 0; times /= 2) {
+      if (times % 2) last = *a, *a = last * re - *b * im, *b = last * im + *b * re;
+      last = re, re = last * last - im * im, im = 2 * last * im;
+    }
     at = *a * *a + *b * *b;
     if (i % 8 == 0 && all_below(&at, NOTHING_SQUARED)) {
       *a = *b = (ev_lanes){0};
@@ -153,15 +158,17 @@ EV_WIDE static void multiply_single(const flip_factor *q, size_t count, const ev
   }
 }
 
-/* Whether the product is e^-NOTHING or less at four y, by a bound: its square is at most
-** exp(-sum of times sech(cd)^2 sin(yd)^2).  With r the distance from the nearest multiple of
-** pi, sin(r)^2 is at least the first four terms of its alternating series. */
+/* Whether the product is e^-NOTHING or less at four y, by a bound.  The square of a factor is
+** 1 - w, w = sech(cd)^2 sin(yd)^2, and -ln(1 - w) is at least w + w^2/2 + w^3/3.  With r the
+** distance from the nearest multiple of pi, sin(r)^2 is at least the first four terms of its
+** alternating series. */
 EV_WIDE static bool negligible_at(const flip_factor *q, size_t count, const ev_lanes *y) {
   ev_lanes less = {0};
   for (size_t i = 0; i < count; i++, q++) {
     ev_lanes at = *y * q->d, n = at * M_1_PI + 0x1.8p52 - 0x1.8p52, r = at - n * M_PI, z = r * r;
     ev_lanes sine2 = (z - z * z * (1.0 / 3)) + z * z * z * (2.0 / 45 - z * (1.0 / 315));
-    less -= q->times * q->sech2 / 2 * sine2;
+    ev_lanes w = q->sech2 * sine2;
+    less -= q->times / 2 * (w + w * w * (0.5 + w * (1.0 / 3)));
     if (i % 4 == 3 && all_below(&less, -NOTHING)) return true;
   }
   return all_below(&less, -NOTHING);
@@ -176,7 +183,7 @@ static void flip_integrand(const inversion *v, const ev_lanes *y, ev_lanes *re, 
     (*re)[i] = r == 0 ? 0 : r * cos(angle[i]);
     (*im)[i] = r == 0 ? 0 : r * sin(angle[i]);
   }
-  multiply_single(v->factors + v->powers, v->count - v->powers, y, re, im);
+  multiply_few(v->factors + v->powers, v->count - v->powers, y, re, im);
 }
 
 /* Re of (re + i im) g(s)/s at s = c + iy, g(s) = exp(-36 (s/tau)^4). */
