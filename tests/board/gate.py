@@ -20,28 +20,16 @@ import tempfile
 from scipy import integrate, stats
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/views")]
 from checks import check, finish  # noqa: E402
+from views import COLUMNS, loose, opened  # noqa: E402
 
-EXTENSION = str(pathlib.Path(sys.argv[1]).resolve().with_suffix(""))
-COLUMNS = "model, task, item, attempt, correct, score, error"
 SHOWN = "*, baseline, candidate, margin, sure"
 
 
-def opened(path=":memory:"):
-    db = sqlite3.connect(path, timeout=0.1)
-    db.row_factory = sqlite3.Row
-    db.enable_load_extension(True)
-    db.load_extension(EXTENSION)
-    return db
-
-
 def filled(rows, path=":memory:"):
-    db = opened(path)
-    db.execute(f"CREATE TABLE results({COLUMNS})")
-    db.executemany("INSERT INTO results VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
-    db.commit()
-    return db
+    """Answers without a range."""
+    return loose(rows, path, COLUMNS[:7])
 
 
 def once(model, answers, task="t"):
@@ -430,7 +418,7 @@ def stopped():
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/evals.db"
         filled(once("old", [1] * 2000) + once("new", [1] * 2000), path).close()
-        holder, db = sqlite3.connect(path, isolation_level=None), opened(path)
+        holder, db = sqlite3.connect(path, isolation_level=None), opened(path, 0.1)
         holder.execute("BEGIN EXCLUSIVE")
         refused(db, "eval_gate(NULL, NULL, 'old', 'new')", "locked")
         done = subprocess.run([str(ROOT / "sql/gate.sh"), path, "old", "new"], capture_output=True, text=True)

@@ -25,14 +25,7 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/views")]
 import views  # noqa: E402
 from board import fails, one, table  # noqa: E402
 from checks import check, finish  # noqa: E402
-
-
-def filled(rows):
-    db = views.opened()
-    db.execute(f"CREATE TABLE results({', '.join(views.COLUMNS)})")
-    db.executemany(f"INSERT INTO results VALUES ({', '.join('?' * len(views.COLUMNS))})", rows)
-    db.commit()
-    return db
+from views import loose as filled  # noqa: E402
 
 
 def made(sql):

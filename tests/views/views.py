@@ -33,8 +33,8 @@ COLUMNS = ("model", "task", "item", "attempt", "correct", "score", "error", "sco
 TABLES = ("leaderboard", "compare", "tasks", "common", "passes", "slices", "questions")
 
 
-def opened(path=":memory:"):
-    db = sqlite3.connect(path)
+def opened(path=":memory:", timeout=5):
+    db = sqlite3.connect(path, timeout=timeout)
     db.row_factory = sqlite3.Row
     db.enable_load_extension(True)
     db.load_extension(EXTENSION)
@@ -45,6 +45,15 @@ def filled(rows, path=":memory:"):
     db = opened(path)
     db.executescript((ROOT / "sql/schema.sql").read_text())
     db.executemany(f"INSERT INTO results({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})", rows)
+    db.commit()
+    return db
+
+
+def loose(rows, path=":memory:", columns=COLUMNS):
+    """As filled(), in a table that takes anything."""
+    db = opened(path)
+    db.execute(f"CREATE TABLE results({', '.join(columns)})")
+    db.executemany(f"INSERT INTO results VALUES ({', '.join('?' * len(columns))})", rows)
     db.commit()
     return db
 
