@@ -91,7 +91,7 @@ FUZZ_NEEDS       = $(BUILD_NEEDS) clang libclang-rt-dev
 DIFFER_NEEDS     = $(DEMO_NEEDS) python3-scipy python3-mpmath
 LINT_NEEDS       = $(BUILD_NEEDS) libmd-dev clang clang-format cppcheck
 REFERENCE_NEEDS  := python3-mpmath python3-scipy python3-statsmodels
-BENCH_NEEDS      = $(PUSHDOWN_NEEDS) python3-scipy python3-statsmodels python3-pandas r-base-core r-cran-epitools r-cran-boot
+BENCH_NEEDS      = $(PUSHDOWN_NEEDS) python3-yaml python3-scipy python3-statsmodels python3-pandas r-base-core r-cran-epitools r-cran-boot
 PUSHDOWN_NEEDS   = $(DEMO_NEEDS) python3 postgresql $(NODE_NEEDS)
 
 # DuckDB, which Debian has not, from npm.
