@@ -54,7 +54,10 @@ STAGES = {
     "all": ("SELECT * FROM answers", "clustered by item", "paired means"),
 }
 
-# Methods that the board does not use: (over the rows, over the counts).  questions is of ORACLE.
+# What the board gives over counts too, where answers are right or wrong and asked once.
+COUNTED = "model, n, correct, accuracy, ci, lo, hi, method, tasks, task_ci, bar, questions, err_lo, err_hi, macro, macro_ci"
+
+# Methods that finish.sql does not use: (over the rows, over the counts).  questions is of ORACLE.
 PAIR = "'a-small', 'Ångström 7b'"
 BOTH = f"""WITH asked AS MATERIALIZED (SELECT model, task, item, total / n AS mean, n, graded, outside FROM questions
                                        WHERE model IN ({PAIR}) AND n > 0)"""
@@ -67,6 +70,10 @@ METHODS = {
         """SELECT model, hdi_ci_counts(m.k, m.n), wilson_ci_counts(m.k, m.n, 0.9), cp_ci_counts(m.k, m.n),
                   clt_ci_counts(m.k, m.n), clustered_clt_ci_counts(t.k, t.n)
            FROM model_counts AS m LEFT JOIN task_counts AS t USING (model) GROUP BY model ORDER BY model"""),
+    "the board over counts": (
+        f"SELECT {COUNTED} FROM eval_leaderboard WHERE method = 'bayes'",
+        f"""SELECT {COUNTED} FROM eval_leaderboard('task_counts')
+            WHERE model IN (SELECT model FROM leaderboard WHERE method = 'bayes')"""),
     "different questions": (
         f"""WITH pair(a, b) AS (VALUES ({PAIR})),
                  y(a, b) AS (SELECT CASE WHEN model = a THEN correct END, CASE WHEN model = b THEN correct END
@@ -106,7 +113,7 @@ METHODS = {
         f"SELECT tasks, n, ci, prob_a_better FROM task_compare WHERE (model_a, model_b) = ({PAIR}) AND ci IS NOT NULL"),
 }
 # Those of right and wrong answers alone, and of scores from 0 to 1.
-UNGRADED = ("one model", "different questions", "scores", "attempts")
+UNGRADED = ("one model", "the board over counts", "different questions", "scores", "attempts")
 
 passed = failed = 0
 
