@@ -146,37 +146,35 @@ ORDER BY accuracy DESC, model;
 DROP VIEW IF EXISTS compare;
 CREATE VIEW compare AS
 WITH ordered AS (
-  SELECT min(model_a, model_b) AS model_a, max(model_a, model_b) AS model_b, outside, items,
+  SELECT min(model_a, model_b) AS model_a, max(model_a, model_b) AS model_b, outside, items, graded OR n_a > 1 OR n_b > 1 AS scored,
          CASE WHEN model_a < model_b THEN total_a / n_a ELSE total_b / n_b END AS mean_a,
-         CASE WHEN model_a < model_b THEN total_b / n_b ELSE total_a / n_a END AS mean_b,
-         max(graded OR n_a > 1 OR n_b > 1) OVER (PARTITION BY min(model_a, model_b), max(model_a, model_b)) AS scored
+         CASE WHEN model_a < model_b THEN total_b / n_b ELSE total_a / n_a END AS mean_b
   FROM pair_counts
 ), whole AS (
-  SELECT *, CAST(mean_a * 0x80000000 AS INTEGER) AS units_a, CAST(mean_b * 0x80000000 AS INTEGER) AS units_b FROM ordered
+  SELECT model_a, model_b, items, mean_a, mean_b, max(outside) OVER pair AS outside, max(scored) OVER pair AS scored,
+         CAST(mean_a * 0x80000000 AS INTEGER) AS units_a, CAST(mean_b * 0x80000000 AS INTEGER) AS units_b
+  FROM ordered WINDOW pair AS (PARTITION BY model_a, model_b)
 ), summed AS (
-  SELECT model_a, model_b, scored, max(outside) AS outside, sum(items) AS n,
-         sum(items * (mean_a = 1 AND mean_b = 1)) AS both, sum(items * (mean_a = 1)) AS right_a, sum(items * (mean_b = 1)) AS right_b,
+  SELECT model_a, model_b, scored, outside, sum(items) AS n, max(mean_a <> mean_b) AS differ,
+         sum(items * (mean_a = 1 AND mean_b = 1)) FILTER (WHERE NOT scored) AS both,
+         sum(items * (mean_a > mean_b)) FILTER (WHERE NOT scored) AS only_a,
+         sum(items * (mean_a < mean_b)) FILTER (WHERE NOT scored) AS only_b,
+         sum(items * (mean_a = 0 AND mean_b = 0)) FILTER (WHERE NOT scored) AS neither,
          sum(items * units_a) / 2147483648.0
            + sum(items * CAST((mean_a * 0x80000000 - units_a) * 0x80000000 AS INTEGER)) / 4611686018427387904.0 AS total_a,
          sum(items * units_b) / 2147483648.0
            + sum(items * CAST((mean_b * 0x80000000 - units_b) * 0x80000000 AS INTEGER)) / 4611686018427387904.0 AS total_b,
-         paired_mean_diff_ci_counts(mean_a - mean_b, items) FILTER (WHERE scored) AS ci,
-         paired_mean_prob_better_counts(mean_a - mean_b, items) FILTER (WHERE scored) AS prob,
-         paired_p_counts(mean_a - mean_b, items) FILTER (WHERE scored) AS p, max(mean_a <> mean_b) AS differ
+         paired_mean_diff_ci_counts(mean_a - mean_b, items) FILTER (WHERE scored AND NOT outside) AS ci,
+         paired_mean_prob_better_counts(mean_a - mean_b, items) FILTER (WHERE scored AND NOT outside) AS prob,
+         paired_p_counts(mean_a - mean_b, items) FILTER (WHERE scored AND NOT outside) AS p
   FROM whole GROUP BY model_a, model_b
 ), tested AS MATERIALIZED (
-  SELECT model_a, model_b, n,
-         CASE WHEN NOT scored THEN both END AS both, CASE WHEN NOT scored THEN right_a - both END AS only_a,
-         CASE WHEN NOT scored THEN right_b - both END AS only_b, CASE WHEN NOT scored THEN n - right_a - right_b + both END AS neither,
-         CASE WHEN NOT scored THEN 1.0 * right_a / n WHEN NOT outside THEN total_a / n END AS mean_a,
-         CASE WHEN NOT scored THEN 1.0 * right_b / n WHEN NOT outside THEN total_b / n END AS mean_b,
+  SELECT model_a, model_b, n, both, only_a, only_b, neither,
+         CASE WHEN NOT outside THEN total_a / n END AS mean_a, CASE WHEN NOT outside THEN total_b / n END AS mean_b,
          CASE WHEN outside THEN 'score out of range' WHEN scored THEN 'paired means' ELSE 'paired' END AS method,
-         CASE WHEN NOT scored THEN paired_diff_ci_counts(both, right_a - both, right_b - both, n - right_a - right_b + both)
-              WHEN NOT outside THEN ci END AS ci,
-         CASE WHEN NOT scored THEN paired_prob_better_counts(both, right_a - both, right_b - both, n - right_a - right_b + both)
-              WHEN NOT outside THEN prob END AS prob_a_better,
-         CASE WHEN NOT scored THEN mcnemar_p_counts(right_a - both, right_b - both)
-              WHEN NOT outside THEN p END AS p,
+         coalesce(paired_diff_ci_counts(both, only_a, only_b, neither), ci) AS ci,
+         coalesce(paired_prob_better_counts(both, only_a, only_b, neither), prob) AS prob_a_better,
+         coalesce(mcnemar_p_counts(only_a, only_b), p) AS p,
          -- Models with the same data: none of their questions is missing here.
          CASE WHEN NOT differ AND n = (SELECT sum(items) FROM item_counts WHERE model = model_a)
                    AND n = (SELECT sum(items) FROM item_counts WHERE model = model_b)
@@ -220,17 +218,14 @@ WITH ordered AS (
   SELECT min(model_a, model_b) AS model_a, max(model_a, model_b) AS model_b, n, outside,
          iif(model_a < model_b, 1, -1) * units AS units, iif(model_a < model_b, 1, -1) * rest AS rest
   FROM diff_counts
-), compared AS (
+), known AS (
   SELECT model_a, model_b, count(*) AS tasks, sum(n) AS n, max(outside) AS outside,
          (sum(units) / 2147483648.0 + sum(rest) / 4611686018427387904.0) / sum(n) AS diff,
          clustered_diff_ci_counts(units / 2147483648.0 + rest / 4611686018427387904.0, n)     AS ci,
-         clustered_prob_better_counts(units / 2147483648.0 + rest / 4611686018427387904.0, n) AS prob
+         clustered_prob_better_counts(units / 2147483648.0 + rest / 4611686018427387904.0, n) AS prob_a_better
   FROM ordered GROUP BY model_a, model_b
-), known AS (
-  SELECT model_a, model_b, tasks, n, CASE WHEN NOT outside THEN diff END AS diff,
-         CASE WHEN NOT outside THEN ci END AS ci, CASE WHEN NOT outside THEN prob END AS prob_a_better
-  FROM compared
 )
-SELECT model_a, model_b, tasks, n, diff, ci, ci_lo(ci) AS lo, ci_hi(ci) AS hi, prob_a_better
+SELECT model_a, model_b, tasks, n, iif(outside, NULL, diff) AS diff, iif(outside, NULL, ci) AS ci,
+       iif(outside, NULL, ci_lo(ci)) AS lo, iif(outside, NULL, ci_hi(ci)) AS hi, iif(outside, NULL, prob_a_better) AS prob_a_better
 FROM known
 ORDER BY model_a, model_b;
