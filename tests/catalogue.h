@@ -14,7 +14,7 @@
 
 enum {
   CATALOGUE_FUNCTIONS = 200,
-  CATALOGUE_ARGUMENTS = 80,
+  CATALOGUE_ARGUMENTS = 120,
   CATALOGUE_ARITY = 8, /* the most arguments that a function takes */
 };
 

@@ -117,6 +117,15 @@ bool evalci_read_k_n(evalci_call *call, const char *const *names, sqlite3_value 
                      k, n, k, evalci_show(argv[0]).text, n, evalci_show(argv[1]).text, k, n);
 }
 
+bool evalci_read_amount(evalci_call *call, const char *name, sqlite3_value *value, double *amount) {
+  bool number = evalci_read_number(value, amount);
+  if (number) *amount += 0.0; /* -0.0 is 0.0 */
+  if (number && (*amount == 0 || (*amount >= 0x1p-500 && *amount <= 0x1p500))) return true;
+  return evalci_fail(call, "%s must be a number from 0 to 3e150, got %s%s", name,
+                     evalci_show(value).text,
+                     number && *amount < 0 ? "; leave such rows out with WHERE" : "");
+}
+
 bool evalci_any_null(int argc, sqlite3_value **argv) {
   for (int i = 0; i < argc; i++)
     if (sqlite3_value_type(argv[i]) == SQLITE_NULL) return true;
@@ -162,18 +171,18 @@ bool evalci_read_score(evalci_call *call, sqlite3_value *value, const ev_options
   return fail_range(call, "a score", value, options->lo, options->hi);
 }
 
-static bool read_finite(evalci_call *call, const char *name, sqlite3_value *value, double *number) {
+bool evalci_read_finite(evalci_call *call, const char *name, sqlite3_value *value, double *number) {
   if (evalci_read_number(value, number) && fabs(*number) <= 0x1p500) return true;
   return evalci_fail(call, "%s must be a finite number, got %s", name, evalci_show(value).text);
 }
 
 bool evalci_read_any_score(evalci_call *call, sqlite3_value *value, double *score) {
-  return read_finite(call, "a score", value, score);
+  return evalci_read_finite(call, "a score", value, score);
 }
 
 bool evalci_read_difference(evalci_call *call, sqlite3_value *value, const ev_options *options,
                             double *difference) {
-  if (!options) return read_finite(call, "a difference", value, difference);
+  if (!options) return evalci_read_finite(call, "a difference", value, difference);
   double most = options->hi - options->lo;
   if (evalci_read_number(value, difference) && fabs(*difference) <= most) return true;
   return fail_range(call, "a difference", value, -most, most);

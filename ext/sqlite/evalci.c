@@ -15,6 +15,8 @@
 #include "../stats/paired.h"
 #include "../stats/pass.h"
 #include "../stats/proportion.h"
+#include "../stats/quantile.h"
+#include "../stats/ratio.h"
 #include "../stats/sign_flip.h"
 #include "../stats/unpaired.h"
 #include "boards.h"
@@ -122,6 +124,7 @@ enum {
   MARGIN_RANGE = EVALCI_MARGIN | EVALCI_RANGE,
   LEVEL_HIERARCHY = EVALCI_LEVEL | EVALCI_HIERARCHY,
   K_LEVEL = EVALCI_ATTEMPTS | EVALCI_LEVEL,
+  Q_LEVEL = EVALCI_QUANTILE | EVALCI_LEVEL,
   LOSS_RANGE = EVALCI_LOSS | EVALCI_RANGE,
   LEVEL_ICC = LEVEL_HIERARCHY | EVALCI_ICC,
   T_BETA = EVALCI_THRESHOLD | EVALCI_BETA,
@@ -205,6 +208,10 @@ static const evalci_function *const functions[] = {
         ev_weighted_mean),
     UNITS("clustered_mean_ci", LEVEL_RANGE, evalci_clustered_scores, ev_clustered_mean),
     UNITS("clustered_mean_ci_counts", LEVEL_RANGE, evalci_given_totals, ev_clustered_mean),
+
+    SCORES("quantile_ci", Q_LEVEL, evalci_values, ev_quantile, 1),
+    SCORES("quantile_ci_counts", Q_LEVEL, evalci_value_counts, ev_quantile, 1),
+    UNITS("ratio_ci", LEVEL, evalci_totals_and_counts, ev_ratio),
 
     ROW(evalci_two_scores_interval,
         {{"mean_diff_ci", &evalci_interval_of_two_scores, LEVEL_RANGE}, &evalci_unpaired_scores},

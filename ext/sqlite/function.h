@@ -213,6 +213,7 @@ extern const evalci_kind evalci_pass_at_k, evalci_pass_hat_k;
 typedef struct evalci_score_source evalci_score_source;
 extern const evalci_score_source evalci_ranged_scores, evalci_ranged_counts;
 extern const evalci_score_source evalci_any_scores, evalci_any_counts;
+extern const evalci_score_source evalci_values, evalci_value_counts;
 extern const evalci_score_source evalci_unpaired_scores;
 extern const evalci_score_source evalci_paired_scores, evalci_paired_counts;
 extern const evalci_score_source evalci_paired_any_scores, evalci_paired_any_counts;
@@ -256,7 +257,7 @@ extern const evalci_kind evalci_interval_of_two_scores, evalci_probability_of_tw
 typedef struct evalci_unit_source evalci_unit_source;
 extern const evalci_unit_source evalci_clustered_scores, evalci_clustered_differences;
 extern const evalci_unit_source evalci_given_totals, evalci_given_differences;
-extern const evalci_unit_source evalci_weighted_scores;
+extern const evalci_unit_source evalci_weighted_scores, evalci_totals_and_counts;
 
 /* What every method over units has. */
 typedef struct evalci_unit_function {

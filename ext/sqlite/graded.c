@@ -48,6 +48,13 @@ static bool add_any_score(evalci_call *call, graded *g, sqlite3_value **argv, in
          evalci_add_score(&g->scores[0], score, times);
 }
 
+static bool add_value(evalci_call *call, graded *g, sqlite3_value **argv, int times) {
+  double value;
+  if (sqlite3_value_type(argv[0]) == SQLITE_NULL) return true;
+  return evalci_read_finite(call, "x", argv[0], &value) &&
+         evalci_add_score(&g->scores[0], value, times);
+}
+
 /* Each column's NULLs are skipped on its own. */
 static bool add_two_scores(evalci_call *call, graded *g, sqlite3_value **argv, int times) {
   for (int i = 0; i < 2; i++) {
@@ -102,6 +109,13 @@ static bool add_any_count(evalci_call *call, graded *g, sqlite3_value **argv, in
          add_counted(call, g, score, argv[1], times);
 }
 
+static bool add_value_count(evalci_call *call, graded *g, sqlite3_value **argv, int times) {
+  double value;
+  if (evalci_any_null(2, argv)) return true;
+  return evalci_read_finite(call, "x", argv[0], &value) &&
+         add_counted(call, g, value, argv[1], times);
+}
+
 static bool add_counted_difference(evalci_call *call, graded *g, sqlite3_value **argv, int times,
                                    const ev_options *options) {
   double difference;
@@ -123,6 +137,8 @@ const evalci_score_source evalci_ranged_scores = {{"score"}, add_ranged_score};
 const evalci_score_source evalci_ranged_counts = {{"score", "n"}, add_ranged_count};
 const evalci_score_source evalci_any_scores = {{"score"}, add_any_score};
 const evalci_score_source evalci_any_counts = {{"score", "n"}, add_any_count};
+const evalci_score_source evalci_values = {{"x"}, add_value};
+const evalci_score_source evalci_value_counts = {{"x", "n"}, add_value_count};
 const evalci_score_source evalci_unpaired_scores = {{"a", "b"}, add_two_scores};
 const evalci_score_source evalci_paired_scores = {{"a", "b"}, add_difference};
 const evalci_score_source evalci_paired_counts = {{"diff", "n"}, add_difference_count};

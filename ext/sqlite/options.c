@@ -31,6 +31,16 @@ static bool read_power(evalci_call *call, sqlite3_value **argv, ev_options *out)
                      evalci_show(argv[0]).text);
 }
 
+static bool read_quantile(evalci_call *call, sqlite3_value **argv, ev_options *out) {
+  bool number = evalci_read_number(argv[0], &out->quantile);
+  if (number && out->quantile > 0 && out->quantile < 1) return true;
+  if (number && out->quantile > 1 && out->quantile < 100)
+    return evalci_fail(call, "q must be strictly between 0 and 1, got %s; did you mean %.12g?",
+                       evalci_show(argv[0]).text, out->quantile / 100);
+  return evalci_fail(call, "q must be strictly between 0 and 1, got %s; 0.5 is the median",
+                     evalci_show(argv[0]).text);
+}
+
 /* How large it may be depends on the range, which is read after it. */
 static bool read_margin(evalci_call *call, sqlite3_value **argv, ev_options *out) {
   if (evalci_read_number(argv[0], &out->margin)) return true;
@@ -104,6 +114,7 @@ typedef struct option {
 static const option options_table[] = {
     {EVALCI_ATTEMPTS, true, {"k"}, read_attempts, {FIELD(attempts)}, {"k"}},
     {EVALCI_THRESHOLD, true, {"t"}, read_threshold, {FIELD(threshold)}, {"t"}},
+    {EVALCI_QUANTILE, true, {"q"}, read_quantile, {FIELD(quantile)}, {"q"}},
     {EVALCI_POWER, false, {"power"}, read_power, {FIELD(power)}, {"power"}},
     {EVALCI_LEVEL, false, {"level"}, read_level, {FIELD(level)}, {"level"}},
     {EVALCI_MARGIN, false, {"margin"}, read_margin, {FIELD(margin)}, {"margin"}},
@@ -163,6 +174,7 @@ bool evalci_read_options(evalci_call *call, unsigned options, int argc, sqlite3_
                       .lo = 0,
                       .hi = 1,
                       .attempts = 1,
+                      .quantile = 0.5,
                       .power = 0.8,
                       .prior = options & EVALCI_ICC ? EV_PRIOR_ICC : EV_PRIOR_GAMMA};
   for (int i = 0; argc > 0; i++) {
@@ -190,7 +202,7 @@ static bool same_option(const option *o, int which, const ev_options *x, const e
 bool evalci_same_options(evalci_call *call, unsigned options, int argc, sqlite3_value **argv,
                          bool first, ev_options *kept) {
   /* The level again, as a constant is: nothing to check. */
-  if (!first && argc == 1 && (options & EVALCI_LEVEL) &&
+  if (!first && argc == 1 && (options & EVALCI_LEVEL) && !evalci_option_required(options, 0) &&
       sqlite3_value_type(argv[0]) == SQLITE_FLOAT && sqlite3_value_double(argv[0]) == kept->level)
     return true;
   ev_options here;

@@ -78,6 +78,9 @@ bool evalci_read_count(evalci_call *call, const char *name, sqlite3_value *value
 bool evalci_read_k_n(evalci_call *call, const char *const *names, sqlite3_value **argv,
                      double *counts);
 
+/* An amount, as of money or time: 0, or a positive number that leaves room for products. */
+bool evalci_read_amount(evalci_call *call, const char *name, sqlite3_value *value, double *amount);
+
 bool evalci_any_null(int argc, sqlite3_value **argv);
 
 /* 0 or 1; EVALCI_NO_RESULT for NULL, EVALCI_BAD_RESULT for anything else. */
@@ -90,6 +93,7 @@ bool evalci_fail_result(evalci_call *call, sqlite3_value *value, bool alone);
 bool evalci_read_score(evalci_call *call, sqlite3_value *value, const ev_options *options,
                        double *score);
 bool evalci_read_any_score(evalci_call *call, sqlite3_value *value, double *score);
+bool evalci_read_finite(evalci_call *call, const char *name, sqlite3_value *value, double *number);
 
 /* A difference of two scores of the range, given as such; or made of the scores a and
 ** b in argv, if `both` are not NULL.  Without options, of any finite numbers. */
@@ -118,6 +122,7 @@ enum {
   EVALCI_POWER = 1 << 15,     /* that is planned for, before the level */
   EVALCI_THRESHOLD = 1 << 16, /* t to exceed, which must be given */
   EVALCI_ICC = 1 << 17,       /* no option: the hierarchy's prior is 'icc' unless given */
+  EVALCI_QUANTILE = 1 << 18,  /* q, which must be given */
   EVALCI_DRAWING = 1 << 20,   /* of a picture, as JSON */
 };
 

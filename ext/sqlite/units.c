@@ -136,6 +136,14 @@ static bool add_weighted(evalci_call *call, units *u, sqlite3_value **argv, int 
   return add_pair(u, pair, times);
 }
 
+/* A row without a total, or without a count, is skipped. */
+static bool add_total_and_count(evalci_call *call, units *u, sqlite3_value **argv, int times) {
+  double pair[2];
+  if (evalci_any_null(2, argv)) return true;
+  return evalci_read_amount(call, "total", argv[0], &pair[0]) &&
+         evalci_read_amount(call, "count", argv[1], &pair[1]) && add_pair(u, pair, times);
+}
+
 static ev_score_cluster unit_of_pair(const units *u, const evalci_entry *e) {
   double pair[2];
   (void)u;
@@ -150,6 +158,8 @@ const evalci_unit_source evalci_clustered_differences = {
 const evalci_unit_source evalci_given_totals = {{"total", "n"}, 1, add_total, unit_of_pair};
 const evalci_unit_source evalci_given_differences = {
     {"total", "n"}, 1, add_total_difference, unit_of_pair};
+const evalci_unit_source evalci_totals_and_counts = {
+    {"total", "count"}, 1, add_total_and_count, unit_of_pair};
 const evalci_unit_source evalci_weighted_scores = {
     {"score", "weight"}, 1, add_weighted, unit_of_pair};
 

@@ -118,6 +118,19 @@ ev_status ev_atoms_of_clusters(const ev_score_cluster *clusters, size_t count,
   return EV_OK;
 }
 
+ev_status ev_atoms_of_ratios(const ev_score_cluster *rows, size_t count, int total_exponent,
+                             int size_exponent, ev_atoms *atoms) {
+  ev_status status = allocate_atoms(atoms, count);
+  if (status != EV_OK) return status;
+  atoms->count = 0;
+  for (size_t i = 0; i < count; i++)
+    if (rows[i].total > 0 || rows[i].size > 0)
+      atoms->list[atoms->count++] = (ev_atom){ldexp(rows[i].total, -total_exponent),
+                                              ldexp(rows[i].size, -size_exponent), rows[i].times};
+  sort_and_merge(atoms);
+  return EV_OK;
+}
+
 ev_status ev_atoms_mirror(const ev_atoms *atoms, ev_atoms *mirror) {
   ev_status status = allocate_atoms(mirror, atoms->count);
   if (status != EV_OK) return status;

@@ -37,6 +37,10 @@ ev_status ev_atoms_of_weighted(const ev_weighted_score *scores, size_t count,
                                const ev_score_range *range, ev_atoms *atoms);
 ev_status ev_atoms_of_clusters(const ev_score_cluster *clusters, size_t count,
                                const ev_score_range *range, ev_atoms *atoms);
+/* Of totals over 2^total_exponent above, and sizes over 2^size_exponent below; rows that have
+** neither are left out.  Not all are. */
+ev_status ev_atoms_of_ratios(const ev_score_cluster *rows, size_t count, int total_exponent,
+                             int size_exponent, ev_atoms *atoms);
 void ev_atoms_free(ev_atoms *atoms);
 
 /* As of scores with their signs changed. */

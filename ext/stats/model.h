@@ -24,6 +24,7 @@ typedef struct ev_options {
   double power;     /* wished for, strictly between 0 and 1 */
   double margin;    /* of a difference, at most hi - lo either way */
   double threshold; /* that an accuracy or a mean is to exceed, from lo to hi */
+  double quantile;  /* q, strictly between 0 and 1 */
   double attempts;  /* k of pass@k, a whole number from 1 */
   ev_prior prior;
   struct ev_paired_memo *memo; /* of paired.h; NULL for none */

@@ -40,7 +40,7 @@ def signature(f):
     shown = {"attempts": "k", "threshold": "t", "loss": "margin", "tries_right": "c", "tried": "n"}
     shown |= {"questions": "n", "questions_a": "n_a", "questions_b": "n_b", "rate_a": "only_a", "rate_b": "only_b",
               "precision": "width", "loss": "margin"}
-    shown |= {"reading": "options"}
+    shown |= {"reading": "options", "amount": "total", "counted": "count"}
     names = [shown.get(n, n.removeprefix("prior_").removeprefix("score_")) for n in f.arguments]
     parts = [", ".join(names[:f.arities[0]])]
     parts += [", " + ", ".join(names[a:b]) for a, b in zip(f.arities, f.arities[1:])]

@@ -18,7 +18,8 @@ os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
 
 HERE = pathlib.Path(__file__).parent
 MODULES = ["proportion", "clustered", "paired", "unpaired", "metrics", "mean", "clustered_icc", "mcnemar",
-           "ranks", "anytime", "attempts", "judged", "macro", "power", "each", "above", "bounded", "clustered_above", "sign_flip"]
+           "ranks", "anytime", "attempts", "judged", "macro", "power", "each", "above", "bounded", "clustered_above", "sign_flip", "quantile",
+           "ratio"]
 
 
 def row(job):
