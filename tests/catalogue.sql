@@ -3,11 +3,12 @@
 CREATE TABLE t(i INTEGER PRIMARY KEY, y, a, b, passage TEXT, k, n);
 INSERT INTO t VALUES (1, 1, 1, 0, 'first', 3, 4), (2, '0', 0, 0, 'first', 0, 2), (3, 1.0, 1, 1, 'second', 5, 5),
   (4, NULL, 1, NULL, 'third', NULL, 1), (5, 0, 0, 1, 'a passage with a name of some length', 1, 7);
--- What the tables of the board read: right or wrong, graded, asked again, errored.
-CREATE TABLE answers(model, task, item, attempt, correct, score, error);
-INSERT INTO answers VALUES ('a model', 's', 1, 1, 1, NULL, NULL), ('a model', 's', 2, 1, 0, NULL, NULL), ('a model', 's', 2, 2, 1, NULL, NULL),
-  ('another', 's', '1', 1, 0, NULL, NULL), ('another', 's', 2.0, 1, 1, NULL, NULL), ('a model', 'g', 1, 1, NULL, 0.25, NULL),
-  ('another', 'g', 1, 1, NULL, 0.7, NULL), ('another', 'g', 'two', 1, NULL, NULL, 'down'), ('third', 'g', 1, 1, NULL, 1, NULL);
+-- What the tables of the board read: right or wrong, graded, asked again, errored; what it cost.
+CREATE TABLE answers(model, task, item, attempt, correct, score, error, cost, latency);
+INSERT INTO answers VALUES ('a model', 's', 1, 1, 1, NULL, NULL, 0.25, 2), ('a model', 's', 2, 1, 0, NULL, NULL, 0.5, 9),
+  ('a model', 's', 2, 2, 1, NULL, NULL, '0.75', 3.5), ('another', 's', '1', 1, 0, NULL, NULL, 0.1, NULL), ('another', 's', 2.0, 1, 1, NULL, NULL, 0.2, 1),
+  ('a model', 'g', 1, 1, NULL, 0.25, NULL, 0.3, 4), ('another', 'g', 1, 1, NULL, 0.7, NULL, 0.7, 1), ('another', 'g', 'two', 1, NULL, NULL, 'down', 0.4, 30),
+  ('third', 'g', 1, 1, NULL, 1, NULL, NULL, NULL);
 CREATE TABLE counted(model, task, k, n);
 INSERT INTO counted VALUES ('a model', 's', 3, 4), ('a model', 'g', 0, 2), ('another', 's', 2, 4), ('another', 'g', 2, 2);
 -- The source where none is named; clients have one.

@@ -40,7 +40,8 @@ void board_free(board *b) {
       b->model,      b->task,    b->odds,  b->model_order, b->model_place, b->task_place,
       b->task_order, b->by_task, b->rows,  b->row_of,      b->cells,       b->sums,
       b->task_begin, b->common,  b->parts, b->totals,      b->pairs,       b->won,
-      b->lost,       b->unknown, b->rests, b->miskeyed};
+      b->lost,       b->unknown, b->rests, b->miskeyed,    b->spent,       b->spent_begin,
+      b->latencies,  b->frontier};
   for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
   free(b);
 }
@@ -123,7 +124,7 @@ static bool keep_unknown(board *b) {
 /* An answer is known if it is right or wrong, or has a score and no error. */
 ev_status board_add(board *b, const board_row *row) {
   board_tally *tally = tally_of(b, row);
-  if (!tally) return EV_NO_MEMORY;
+  if (!tally || !board_keep_spent(b, row)) return EV_NO_MEMORY;
   board_task *task = &b->task[b->last_task];
   if (row->ranged)
     declare_range(task, row->lo, row->hi);

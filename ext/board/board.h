@@ -40,8 +40,9 @@ typedef struct board_settings {
   bool errors_given; /* the options say so; else a gate counts it as wrong */
   bool ranged;       /* scores are from lo to hi, in tasks whose rows do not say */
   double lo, hi;
-  bool numbered; /* attempts have numbers; else a repeated row is taken for an attempt */
-  bool counts;   /* rows are right answers and questions of a model, and no question has a name */
+  bool numbered;      /* attempts have numbers; else a repeated row is taken for an attempt */
+  bool costed, timed; /* rows may have a cost, a latency */
+  bool counts; /* rows are right answers and questions of a model, and no question has a name */
 } board_settings;
 
 /* One row of results. */
@@ -53,6 +54,7 @@ typedef struct board_row {
   bool failed;  /* has an error */
   bool ranged;  /* says what the range of its task is */
   double lo, hi;
+  double cost, latency; /* at least 0; NAN where there is none */
 } board_row;
 
 typedef struct board board;
@@ -107,10 +109,10 @@ double board_macro(const board *b, size_t model);
 ev_status board_macro_interval(board *b, size_t model, ev_host host, ev_interval *ci);
 ev_status board_other_tasks(board *b, size_t model, ev_host host, ev_interval *ci);
 
-/* Accuracy whatever the answers that are not known were. */
-ev_status board_bounded(const board *b, size_t model, ev_interval *ci);
+/* missing.c: accuracy whatever the answers that are not known were. */
+ev_status board_bounded(board *b, size_t model, ev_host host, ev_interval *ci);
 
-/* missing.c: the accuracy if all answers that are not known were wrong, and if all were right. */
+/* The accuracy if all answers that are not known were wrong, and if all were right. */
 void board_extremes(const board *b, size_t model, double *lowest, double *highest);
 
 /* common.c: on the questions that every model answered. */
@@ -198,6 +200,40 @@ ev_status board_item_rest(board *b, size_t question, double *r, ev_interval *ci)
 ev_status board_item_auc(board *b, size_t question, double *auc);
 ev_status board_miskeyed(board *b, size_t question, ev_host host, board_held *held);
 ev_status board_question_note(board *b, size_t question, ev_host host, const char **words);
+
+/* cost.c.  Of all answers, those that errored too, each counting alike whatever `by_task` is;
+** NAN where there is none. */
+typedef struct board_costs {
+  double missing;         /* answers without a cost; NAN where rows have none at all */
+  double mean, per_right; /* of an answer, and what is spent per right answer */
+} board_costs;
+
+typedef struct board_quantile {
+  double value;
+  ev_interval ci;
+} board_quantile;
+
+typedef struct board_latencies {
+  bool known;
+  double missing;
+  board_quantile median, slow; /* slow is the 95th percentile */
+} board_latencies;
+
+ev_status board_cost(board *b, size_t model, board_costs *costs);
+ev_status board_cost_interval(board *b, size_t model, ev_host host, ev_interval *ci);
+ev_status board_per_right_interval(board *b, size_t model, ev_host host, ev_interval *ci);
+ev_status board_latency(board *b, size_t model, board_latencies *latencies);
+
+/* frontier.c: whether another model beats it on both accuracy and cost: surely none does, one
+*surely does,
+** or neither can be told; no word where it has no accuracy or no cost. */
+typedef enum board_frontier_word {
+  BOARD_NO_WORD,
+  BOARD_BEATEN,
+  BOARD_OPEN,
+  BOARD_SURE
+} board_frontier_word;
+ev_status board_frontier(board *b, size_t model, ev_host host, board_frontier_word *word);
 
 /* passes.c: how many attempts at most a model had at a question of a task; 0 where that
 ** says nothing. */

@@ -52,9 +52,10 @@ ev_status board_common_interval(const board *b, size_t model, ev_host host, ev_i
   ev_status status = EV_OK;
   board_common_standing(b, model, &s);
   if (s.n == 0 || s.outside) return EV_OK;
-  if (b->settings.by_task && s.tasks > 1) return board_tasks_interval(b, model, true, host, ci);
+  if (b->settings.by_task && s.tasks > 1)
+    return board_tasks_interval(b, model, true, NULL, host, ci);
   for (size_t t = 0; t < b->tasks.count && status == EV_OK; t++)
-    status = board_gather(b, model, t, true, &units);
+    status = board_gather(b, model, t, true, NULL, &units);
   if (status == EV_OK)
     status = board_units_interval(&units, s.graded, s.repeated, &b->options, host, ci);
   board_free_units(&units);

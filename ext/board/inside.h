@@ -82,6 +82,12 @@ typedef struct board_unknown {
   uint32_t model, question;
 } board_unknown;
 
+/* What an answer cost, and how long it took; NAN where that is not known. */
+typedef struct board_spent {
+  double cost, latency;
+  uint32_t model, question;
+} board_spent;
+
 /* A model's answers to a question: how many are known, and the sum of their shares. */
 typedef struct board_cell {
   double total;
@@ -114,7 +120,7 @@ typedef struct board_asked {
 
 typedef struct board_total {
   board_standing standing;
-  board_asked ci, macro, other_tasks;
+  board_asked ci, macro, other_tasks, bounded, cost, per_right;
   double best;
   ev_interval ranks; /* with it */
 } board_total;
@@ -151,6 +157,8 @@ struct board {
   size_t odd_count, odd_room;
   board_unknown *unknown;
   size_t unknown_count, unknown_room;
+  board_spent *spent;
+  size_t spent_count, spent_room;
   uint32_t last_model, last_task, last_question; /* of the row before */
   bool repeated;                                 /* some question has several answers */
 
@@ -181,6 +189,11 @@ struct board {
 
   board_slices held_slices, shrunken_slices;
 
+  /* cost.c, frontier.c */
+  size_t *spent_begin; /* of each model, once what was spent is sorted */
+  board_latencies *latencies;
+  board_frontier_word *frontier;
+
   /* questions.c */
   board_rest *rests;
   board_held *miskeyed; /* one per question */
@@ -206,6 +219,26 @@ static inline board_cell board_answer(const board *b, size_t model, size_t quest
                       (uint32_t)(w->known >> (question & 63) & 1), false};
 }
 
+/* missing.c: how many answers of a model are not known, of each question; to be freed, NULL
+** without memory. */
+uint32_t *board_unknown_of(const board *b, size_t model);
+
+/* cost.c: keeps what a row cost, if anything; false without memory. */
+bool board_keep_spent(board *b, const board_row *row);
+
+/* A question of a model: what its answers cost together, and how many have a cost. */
+typedef struct board_question_cost {
+  double total, costed;
+  uint32_t question;
+} board_question_cost;
+
+/* Those of a model with a cost, by number; to be freed.  False without memory. */
+bool board_question_costs(board *b, size_t model, board_question_cost **out, size_t *count);
+
+/* pairs.c: the sign-flip test of differences between -1 and 1. */
+ev_status board_flip_test(const board *b, const ev_score *diffs, size_t count, ev_host host,
+                          double *p);
+
 /*
 ** interval.c: a model's answers, as ext/stats takes them.
 */
@@ -215,17 +248,24 @@ typedef struct board_units {
   double questions;
 } board_units;
 
+/* A model's answers that are not known, counted as all wrong or all right. */
+typedef struct board_missing {
+  const uint32_t *of; /* how many of each question */
+  double share;       /* that each is: 0 or 1 */
+} board_missing;
+
 /* Appends the answers of a model to the questions of a task, or of those only that every
-** model answered. */
-ev_status board_gather(const board *b, size_t model, size_t task, bool common, board_units *units);
+** model answered; with what is missing, unless that is NULL. */
+ev_status board_gather(const board *b, size_t model, size_t task, bool common,
+                       const board_missing *missing, board_units *units);
 void board_free_units(board_units *units);
 
 ev_status board_units_interval(const board_units *units, bool graded, bool repeated,
                                const ev_options *options, ev_host host, ev_interval *ci);
 
 /* The mean of tasks, each counting alike, on all questions or on the common ones. */
-ev_status board_tasks_interval(const board *b, size_t model, bool common, ev_host host,
-                               ev_interval *ci);
+ev_status board_tasks_interval(const board *b, size_t model, bool common,
+                               const board_missing *missing, ev_host host, ev_interval *ci);
 
 /* To twelve digits after the point: a mean of tasks may differ beyond them by its order. */
 double board_round(double x);
@@ -233,6 +273,12 @@ double board_round(double x);
 /* Over tasks, a model of one task stands as on that. */
 static inline bool board_over_tasks(const board *b, const board_standing *s) {
   return b->settings.by_task && s->tasks > 1;
+}
+
+/* Keeps an interval; one that failed for want of memory is tried again. */
+static inline ev_status board_keep(board_asked *kept, ev_status status, const ev_interval *ci) {
+  *kept = (board_asked){status == EV_OK, *ci};
+  return status;
 }
 
 static inline ev_interval board_no_interval(void) {

@@ -20,12 +20,17 @@ static bool append_unit(board_units *units, double total, double n, double times
   return true;
 }
 
-ev_status board_gather(const board *b, size_t model, size_t task, bool common, board_units *units) {
+ev_status board_gather(const board *b, size_t model, size_t task, bool common,
+                       const board_missing *missing, board_units *units) {
   double once[2] = {0, 0}; /* questions asked once that are wrong, and right */
   for (size_t i = b->task_begin[task]; i < b->task_begin[task + 1]; i++) {
     uint32_t question = b->by_task[i];
     if (common && !board_bit(b->common, question)) continue;
     board_cell cell = board_answer(b, model, question);
+    if (missing) {
+      cell.n += missing->of[question];
+      cell.total += missing->of[question] * missing->share;
+    }
     if (cell.n == 0 || cell.outside) continue;
     if (cell.n == 1 && (cell.total == 0 || cell.total == 1))
       once[cell.total == 1]++;
@@ -101,17 +106,19 @@ static bool append_score(task_scores *scores, double score, double times) {
 
 /* The answers of a task, if there are any. */
 static ev_status append_task(const board *b, size_t model, size_t task, bool common,
-                             board_units *units, task_scores *scores) {
+                             const board_missing *missing, board_units *units,
+                             task_scores *scores) {
   const board_standing *s = &b->totals[model].standing;
   const board_tally *tally = &b->model[model].tasks[task];
   size_t before = scores->count;
   bool ok = true;
   if (!common && !s->graded && !s->repeated) { /* counts are there already */
-    ok = append_score(scores, 1, tally->correct) &&
-         append_score(scores, 0, tally->n - tally->correct);
+    double unknown = missing ? tally->unknown : 0, right = missing ? missing->share * unknown : 0;
+    ok = append_score(scores, 1, tally->correct + right) &&
+         append_score(scores, 0, tally->n - tally->correct + unknown - right);
   } else {
     units->count = 0;
-    ok = board_gather(b, model, task, common, units) == EV_OK;
+    ok = board_gather(b, model, task, common, missing, units) == EV_OK;
     for (size_t i = 0; i < units->count && ok; i++)
       ok = append_score(scores, units->list[i].total / units->list[i].size, units->list[i].times);
   }
@@ -119,14 +126,14 @@ static ev_status append_task(const board *b, size_t model, size_t task, bool com
   return ok ? EV_OK : EV_NO_MEMORY;
 }
 
-ev_status board_tasks_interval(const board *b, size_t model, bool common, ev_host host,
-                               ev_interval *ci) {
+ev_status board_tasks_interval(const board *b, size_t model, bool common,
+                               const board_missing *missing, ev_host host, ev_interval *ci) {
   task_scores scores = {0};
   board_units units = {0};
   ev_status status = EV_OK;
   *ci = board_no_interval();
   for (size_t t = 0; t < b->tasks.count && status == EV_OK; t++)
-    status = append_task(b, model, t, common, &units, &scores);
+    status = append_task(b, model, t, common, missing, &units, &scores);
   if (status == EV_OK && scores.count)
     status = ev_macro(scores.list, scores.count, scores.tasks, &b->options, host, ci);
   board_free_units(&units);

@@ -290,15 +290,20 @@ static ev_status scored_prob(const board *b, const board_pair *p, ev_host host, 
 /* The sign-flip test cannot be computed where three or more sizes of differences without a
 ** common unit came hundreds of times each.  The posterior of so many questions is close to
 ** normal, and its smaller tail, doubled, close to p. */
+ev_status board_flip_test(const board *b, const ev_score *diffs, size_t count, ev_host host,
+                          double *p) {
+  ev_status status = ev_paired_p(diffs, count, &b->options, host, p);
+  if (status != EV_NOT_CONVERGED) return status;
+  status = ev_paired_mean_prob_better(diffs, count, &b->options, host, p);
+  *p = 2 * fmin(*p, 1 - *p);
+  return status;
+}
+
 static ev_status scored_test(const board *b, const board_pair *p, ev_host host, double *chance) {
   size_t count;
   ev_score *scores = scores_of(b, p, &count);
   if (!scores) return EV_NO_MEMORY;
-  ev_status status = ev_paired_p(scores, count, &b->options, host, chance);
-  if (status == EV_NOT_CONVERGED) {
-    status = ev_paired_mean_prob_better(scores, count, &b->options, host, chance);
-    *chance = 2 * fmin(*chance, 1 - *chance);
-  }
+  ev_status status = board_flip_test(b, scores, count, host, chance);
   free(scores);
   return status;
 }

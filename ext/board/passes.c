@@ -23,7 +23,7 @@ static ev_cluster *attempted(const board *b, size_t model, size_t task, double k
   board_units units = {0};
   *count = 0;
   ev_cluster *list = NULL;
-  if (board_gather(b, model, task, false, &units) == EV_OK)
+  if (board_gather(b, model, task, false, NULL, &units) == EV_OK)
     list = malloc((units.count + 1) * sizeof *list);
   for (size_t i = 0; list && i < units.count; i++) {
     const ev_score_cluster *u = &units.list[i];

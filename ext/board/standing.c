@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "../stats/other_tasks.h"
-#include "../stats/proportion.h"
 #include "inside.h"
 
 /*
@@ -146,12 +145,6 @@ const char *board_method(const board *b, const board_standing *s, bool tasks) {
 /*
 ** Intervals
 */
-/* Keeps an interval; one that failed for want of memory is tried again. */
-static ev_status keep(board_asked *kept, ev_status status, const ev_interval *ci) {
-  *kept = (board_asked){status == EV_OK, *ci};
-  return status;
-}
-
 /* Of some tasks together. */
 static ev_status questions_interval(const board *b, size_t model, size_t from, size_t to,
                                     const board_standing *s, ev_host host, ev_interval *ci) {
@@ -165,7 +158,7 @@ static ev_status questions_interval(const board *b, size_t model, size_t from, s
     return board_units_interval(&units, false, false, &b->options, host, ci);
   }
   for (size_t t = from; t < to && status == EV_OK; t++)
-    status = board_gather(b, model, t, false, &units);
+    status = board_gather(b, model, t, false, NULL, &units);
   if (status == EV_OK)
     status = board_units_interval(&units, s->graded, s->repeated, &b->options, host, ci);
   board_free_units(&units);
@@ -184,7 +177,7 @@ ev_status board_model_interval(board *b, size_t model, ev_host host, ev_interval
   *ci = total->ci.ci;
   if (total->ci.known) return EV_OK;
   ev_status status = questions_interval(b, model, 0, b->tasks.count, &total->standing, host, ci);
-  return keep(&total->ci, status, ci);
+  return board_keep(&total->ci, status, ci);
 }
 
 double board_macro(const board *b, size_t model) {
@@ -205,7 +198,7 @@ ev_status board_macro_interval(board *b, size_t model, ev_host host, ev_interval
   if (total->standing.outside || total->standing.tasks < 2) return EV_OK;
   *ci = total->macro.ci;
   if (total->macro.known) return EV_OK;
-  return keep(&total->macro, board_tasks_interval(b, model, false, host, ci), ci);
+  return board_keep(&total->macro, board_tasks_interval(b, model, false, NULL, host, ci), ci);
 }
 
 /* Below so many tasks nobody can say what others are like. */
@@ -236,15 +229,5 @@ ev_status board_other_tasks(board *b, size_t model, ev_host host, ev_interval *c
   if (total->standing.outside || total->standing.tasks < FEWEST_TASKS) return EV_OK;
   *ci = total->other_tasks.ci;
   if (total->other_tasks.known) return EV_OK;
-  return keep(&total->other_tasks, other_tasks(b, model, host, ci), ci);
-}
-
-/* Of right and wrong answers; of graded ones nothing bounds what is not known but the range,
-** and of attempts no question is without an answer as a whole. */
-ev_status board_bounded(const board *b, size_t model, ev_interval *ci) {
-  const board_standing *s = &b->totals[model].standing;
-  double unknown = b->settings.errors_wrong ? 0 : s->errored;
-  *ci = board_no_interval();
-  if (s->n + unknown == 0 || s->graded || s->repeated || s->outside) return EV_OK;
-  return ev_bounded((double[]){s->correct, s->n - s->correct, unknown}, &b->options, ci);
+  return board_keep(&total->other_tasks, other_tasks(b, model, host, ci), ci);
 }

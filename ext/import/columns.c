@@ -7,7 +7,7 @@
 #include "../sqlite/roles.h"
 #include "inside.h"
 
-_Static_assert(IMPORT_MODEL == (int)EVALCI_MODEL && IMPORT_ERROR == (int)EVALCI_ERROR,
+_Static_assert(IMPORT_MODEL == (int)EVALCI_MODEL && IMPORT_LATENCY == (int)EVALCI_LATENCY,
                "the first columns are the first roles");
 
 const char *const import_column_names[IMPORT_COLUMNS] = {
@@ -35,7 +35,7 @@ static int suits(const import_run *run, int role, const char *name, size_t lengt
     if (given[i] && import_is_name(name, length, given[i])) return 0;
   if (import_is_name(name, length, import_column_names[role])) return 2;
   if (role == IMPORT_TOKENS) return import_is_name(name, length, "total_tokens");
-  return role <= IMPORT_ERROR && import_suits_alias(name, length, role);
+  return role <= IMPORT_LATENCY && import_suits_alias(name, length, role);
 }
 
 static bool enough(const import_run *run, const bool *there) {

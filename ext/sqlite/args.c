@@ -117,13 +117,16 @@ bool evalci_read_k_n(evalci_call *call, const char *const *names, sqlite3_value 
                      k, n, k, evalci_show(argv[0]).text, n, evalci_show(argv[1]).text, k, n);
 }
 
+bool evalci_amount(sqlite3_value *value, double *amount) {
+  if (!evalci_read_number(value, amount)) return false;
+  *amount += 0.0; /* -0.0 is 0.0 */
+  return *amount == 0 || (*amount >= 0x1p-500 && *amount <= 0x1p500);
+}
+
 bool evalci_read_amount(evalci_call *call, const char *name, sqlite3_value *value, double *amount) {
-  bool number = evalci_read_number(value, amount);
-  if (number) *amount += 0.0; /* -0.0 is 0.0 */
-  if (number && (*amount == 0 || (*amount >= 0x1p-500 && *amount <= 0x1p500))) return true;
-  return evalci_fail(call, "%s must be a number from 0 to 3e150, got %s%s", name,
-                     evalci_show(value).text,
-                     number && *amount < 0 ? "; leave such rows out with WHERE" : "");
+  if (evalci_amount(value, amount)) return true;
+  return evalci_fail(call, "%s must be a number from 0 to 3e150, got %s; leave rows out with WHERE",
+                     name, evalci_show(value).text);
 }
 
 bool evalci_any_null(int argc, sqlite3_value **argv) {

@@ -125,5 +125,5 @@ static void show_common(evalci_board_cursor *c, sqlite3_context *context, int co
   }
 }
 
-const evalci_board_table evalci_common_table = {"eval_common", common_columns, 0, list_common,
-                                                show_common};
+const evalci_board_table evalci_common_table = {"eval_common", common_columns, 0, 0,
+                                                list_common,   show_common};

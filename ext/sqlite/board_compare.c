@@ -186,5 +186,5 @@ static void show_compare(evalci_board_cursor *c, sqlite3_context *context, int c
   }
 }
 
-const evalci_board_table evalci_compare_table = {"eval_compare", compare_columns, EVALCI_PAIRED,
-                                                 list_pairs, show_compare};
+const evalci_board_table evalci_compare_table = {"eval_compare", compare_columns, EVALCI_PAIRED, 0,
+                                                 list_pairs,     show_compare};

@@ -281,7 +281,7 @@ static int judge_arguments(evalci_call *call, const gate_instance *t, gate_curso
   sqlite3_value *options = given[GT_OPTIONS - GT_SOURCE];
   evalci_held *held = NULL;
   if (options && sqlite3_value_type(options) == SQLITE_NULL) options = NULL;
-  int rc = evalci_hold_board(call, t->boards, t->db, source, options, c->held, &held);
+  int rc = evalci_hold_board(call, t->boards, t->db, source, options, false, c->held, &held);
   if (rc != SQLITE_OK) return rc;
   evalci_let_go(c->held);
   c->held = held;

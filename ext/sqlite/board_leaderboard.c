@@ -36,16 +36,75 @@ enum {
   LB_BOUNDED_CI,
   LB_BOUNDED_LO,
   LB_BOUNDED_HI,
+  LB_COST, /* from here on of cost and latency */
+  LB_COST_CI,
+  LB_COST_LO,
+  LB_COST_HI,
+  LB_RIGHT,
+  LB_RIGHT_CI,
+  LB_RIGHT_LO,
+  LB_RIGHT_HI,
+  LB_NO_COST,
+  LB_MEDIAN,
+  LB_MEDIAN_CI,
+  LB_MEDIAN_LO,
+  LB_MEDIAN_HI,
+  LB_SLOW,
+  LB_SLOW_CI,
+  LB_SLOW_LO,
+  LB_SLOW_HI,
+  LB_NO_LATENCY,
+  LB_FRONTIER,
   LB_COLUMNS
 };
 
-static const char *const leaderboard_columns[LB_COLUMNS + 1] = {
-    "model",           "n INTEGER",       "correct INTEGER", "errored INTEGER", "accuracy REAL",
-    "ci TEXT",         "lo REAL",         "hi REAL",         "method TEXT",     "tasks INTEGER",
-    "task_ci TEXT",    "task_lo REAL",    "task_hi REAL",    "bar TEXT",        "questions INTEGER",
-    "common INTEGER",  "err_lo REAL",     "err_hi REAL",     "rank_lo INTEGER", "rank_hi INTEGER",
-    "p_best REAL",     "macro REAL",      "macro_ci TEXT",   "macro_lo REAL",   "macro_hi REAL",
-    "bounded_ci TEXT", "bounded_lo REAL", "bounded_hi REAL"};
+static const char *const leaderboard_columns[LB_COLUMNS + 1] = {"model",
+                                                                "n INTEGER",
+                                                                "correct INTEGER",
+                                                                "errored INTEGER",
+                                                                "accuracy REAL",
+                                                                "ci TEXT",
+                                                                "lo REAL",
+                                                                "hi REAL",
+                                                                "method TEXT",
+                                                                "tasks INTEGER",
+                                                                "task_ci TEXT",
+                                                                "task_lo REAL",
+                                                                "task_hi REAL",
+                                                                "bar TEXT",
+                                                                "questions INTEGER",
+                                                                "common INTEGER",
+                                                                "err_lo REAL",
+                                                                "err_hi REAL",
+                                                                "rank_lo INTEGER",
+                                                                "rank_hi INTEGER",
+                                                                "p_best REAL",
+                                                                "macro REAL",
+                                                                "macro_ci TEXT",
+                                                                "macro_lo REAL",
+                                                                "macro_hi REAL",
+                                                                "bounded_ci TEXT",
+                                                                "bounded_lo REAL",
+                                                                "bounded_hi REAL",
+                                                                "cost REAL",
+                                                                "cost_ci TEXT",
+                                                                "cost_lo REAL",
+                                                                "cost_hi REAL",
+                                                                "cost_per_right REAL",
+                                                                "cost_per_right_ci TEXT",
+                                                                "cost_per_right_lo REAL",
+                                                                "cost_per_right_hi REAL",
+                                                                "no_cost INTEGER",
+                                                                "latency REAL",
+                                                                "latency_ci TEXT",
+                                                                "latency_lo REAL",
+                                                                "latency_hi REAL",
+                                                                "latency_p95 REAL",
+                                                                "latency_p95_ci TEXT",
+                                                                "latency_p95_lo REAL",
+                                                                "latency_p95_hi REAL",
+                                                                "no_latency INTEGER",
+                                                                "frontier TEXT"};
 
 static ev_status list_leaderboard(evalci_board_cursor *c, const size_t *const *models,
                                   ev_host host) {
@@ -87,9 +146,68 @@ static void show_interval(evalci_board_cursor *c, sqlite3_context *context, size
   evalci_result_ci(context, "eval_leaderboard", status, ci, part, point);
 }
 
-static ev_status bounded(board *b, size_t model, ev_host host, ev_interval *ci) {
-  (void)host;
-  return board_bounded(b, model, ci);
+static void show_cost(evalci_board_cursor *c, sqlite3_context *context, size_t model, int column) {
+  board_costs costs;
+  if (!evalci_check_status(context, "eval_leaderboard", board_cost(c->board, model, &costs)))
+    return;
+  if (column == LB_NO_COST)
+    evalci_result_count(context, costs.missing);
+  else
+    evalci_result_number(context, column == LB_COST ? costs.mean : costs.per_right);
+}
+
+/* The quantile that a column is of, or the part of its interval. */
+static void show_latency(evalci_board_cursor *c, sqlite3_context *context, size_t model,
+                         int column) {
+  board_latencies l;
+  ev_status status = board_latency(c->board, model, &l);
+  int first = column < LB_SLOW ? LB_MEDIAN : LB_SLOW;
+  const board_quantile *q = column < LB_SLOW ? &l.median : &l.slow;
+  if (!evalci_check_status(context, "eval_leaderboard", status)) return;
+  if (column == LB_NO_LATENCY)
+    evalci_result_count(context, l.missing);
+  else if (column == first)
+    evalci_result_number(context, q->value);
+  else
+    evalci_result_ci(context, "eval_leaderboard", status, q->ci,
+                     (evalci_ci_part)(EVALCI_CI + column - first - 1), 0);
+}
+
+static void show_frontier(evalci_board_cursor *c, sqlite3_context *context, size_t model) {
+  board_frontier_word word;
+  ev_status status = board_frontier(c->board, model, evalci_host_of(context), &word);
+  if (!evalci_check_status(context, "eval_leaderboard", status)) return;
+  if (word == BOARD_SURE || word == BOARD_OPEN)
+    evalci_result_words(context, word == BOARD_SURE ? "sure" : "open");
+}
+
+/* What is known of a model's costs and latencies; NULL where the source has none. */
+static void show_spent(evalci_board_cursor *c, sqlite3_context *context, size_t model, int column) {
+  evalci_ci_part part = EVALCI_CI;
+  switch (column) {
+  case LB_COST:
+  case LB_RIGHT:
+  case LB_NO_COST:
+    show_cost(c, context, model, column);
+    break;
+  case LB_COST_CI:
+  case LB_COST_LO:
+  case LB_COST_HI:
+    part = (evalci_ci_part)(EVALCI_CI + column - LB_COST_CI);
+    show_interval(c, context, model, board_cost_interval, part, 0);
+    break;
+  case LB_RIGHT_CI:
+  case LB_RIGHT_LO:
+  case LB_RIGHT_HI:
+    part = (evalci_ci_part)(EVALCI_CI + column - LB_RIGHT_CI);
+    show_interval(c, context, model, board_per_right_interval, part, 0);
+    break;
+  case LB_FRONTIER:
+    show_frontier(c, context, model);
+    break;
+  default:
+    show_latency(c, context, model, column);
+  }
 }
 
 static void show_leaderboard(evalci_board_cursor *c, sqlite3_context *context, int column) {
@@ -165,9 +283,13 @@ static void show_leaderboard(evalci_board_cursor *c, sqlite3_context *context, i
   case LB_BOUNDED_LO:
   case LB_BOUNDED_HI:
     part = (evalci_ci_part)(EVALCI_CI + column - LB_BOUNDED_CI);
-    show_interval(c, context, model, bounded, part, 0);
+    show_interval(c, context, model, board_bounded, part, 0);
+    break;
+  default:
+    show_spent(c, context, model, column);
   }
 }
 
-const evalci_board_table evalci_leaderboard_table = {
-    "eval_leaderboard", leaderboard_columns, EVALCI_COUNTED, list_leaderboard, show_leaderboard};
+const evalci_board_table evalci_leaderboard_table = {"eval_leaderboard", leaderboard_columns,
+                                                     EVALCI_COUNTED,     LB_COST,
+                                                     list_leaderboard,   show_leaderboard};

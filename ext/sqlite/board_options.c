@@ -2,7 +2,7 @@
 ** The options of the board: a flat object of JSON.
 **
 **   "model", "task", "item", "attempt", "correct", "score", "error", "score_lo", "score_hi"
-**   "k", "n"  the name of the column that is that
+**   "cost", "latency", "k", "n"  the name of the column that is that
 **   "level"   of intervals and verdicts, 0.95
 **   "by"      "question", or "task": each task counts alike
 **   "errors"  "skip", or "wrong": what an answer that is not known counts as
@@ -31,9 +31,9 @@ enum {
   BOARD_KEYS
 };
 static const char *const board_keys[BOARD_KEYS] = {
-    "model",    "task",     "item",  "attempt", "correct", "score", "error",
-    "score_lo", "score_hi", "n",     "k",       "level",   "by",    "errors",
-    "lo",       "hi",       "pairs", "title",   "note",    "date",  "origin"};
+    "model",   "task",     "item",     "attempt", "correct", "score", "error", "cost",
+    "latency", "score_lo", "score_hi", "n",       "k",       "level", "by",    "errors",
+    "lo",      "hi",       "pairs",    "title",   "note",    "date",  "origin"};
 
 typedef struct reading_options {
   evalci_board_options *out;
@@ -137,7 +137,7 @@ static bool read_board_member(evalci_call *call, evalci_part name, evalci_part v
     return evalci_fail(call,
                        "options has no key %s; it may have level, by, errors, lo, hi, pairs%s, and "
                        "the names of columns: model, task, item, attempt, correct, score, error, "
-                       "score_lo and score_hi, or k and n of counts",
+                       "score_lo, score_hi, cost and latency, or k and n of counts",
                        evalci_show_part(name).text, page ? ", title, note, date, origin" : "");
   if (r->seen & 1u << key)
     return evalci_fail(call, "options has the key %s twice", evalci_show_part(name).text);

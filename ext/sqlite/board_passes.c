@@ -97,5 +97,5 @@ static void show_passes(evalci_board_cursor *c, sqlite3_context *context, int co
   }
 }
 
-const evalci_board_table evalci_passes_table = {"eval_passes", passes_columns, 0, list_passes,
-                                                show_passes};
+const evalci_board_table evalci_passes_table = {"eval_passes", passes_columns, 0, 0,
+                                                list_passes,   show_passes};

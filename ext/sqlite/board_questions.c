@@ -140,5 +140,5 @@ static void show_questions(evalci_board_cursor *c, sqlite3_context *context, int
   }
 }
 
-const evalci_board_table evalci_questions_table = {questions_name, questions_columns, 0,
+const evalci_board_table evalci_questions_table = {questions_name, questions_columns, 0, 0,
                                                    list_questions, show_questions};

@@ -147,6 +147,23 @@ static void read_score(reader *r) {
   row->hi = is_null(hi) ? 1 : sqlite3_value_double(hi);
 }
 
+static bool fail_amount(reader *r, evalci_role role) {
+  const char *column = sqlite3_column_name(r->source->rows, r->source->columns[role]);
+  return evalci_fail(
+      r->call,
+      "%s must be a number from 0 to 3e150, got %s of model %s, item %s; make it NULL where it is "
+      "not known, or name another column in options, as in {\"%s\":\"...\"}",
+      column ? column : evalci_role_names[role], evalci_show(column_of(r, role)).text,
+      evalci_show(column_of(r, EVALCI_MODEL)).text, evalci_show(column_of(r, EVALCI_ITEM)).text,
+      evalci_role_names[role]);
+}
+
+static bool read_spent(reader *r, evalci_role role, double *amount) {
+  sqlite3_value *value = column_of(r, role);
+  *amount = NAN;
+  return is_null(value) || evalci_amount(value, amount) || fail_amount(r, role);
+}
+
 static int status_code(ev_status status) {
   return status == EV_OK ? SQLITE_OK : SQLITE_NOMEM;
 }
@@ -167,7 +184,7 @@ static bool read_row(reader *r) {
   r->row.correct = read_correct(column_of(r, EVALCI_CORRECT));
   if (r->row.correct == EVALCI_BAD_RESULT) return fail_correct(r);
   read_score(r);
-  return true;
+  return read_spent(r, EVALCI_COST, &r->row.cost) && read_spent(r, EVALCI_LATENCY, &r->row.latency);
 }
 
 int evalci_read_source(evalci_call *call, sqlite3 *db, const evalci_source *source, board *b) {

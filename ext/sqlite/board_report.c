@@ -77,7 +77,8 @@ static ev_status know_model(report *r, report_model *m) {
   add_to_totals(r, &m->s);
   ev_status status = board_model_interval(r->board, m->model, r->host, &m->ci);
   m->bounded = (ev_interval){NAN, NAN};
-  if (status == EV_OK && m->s.errored > 0) status = board_bounded(r->board, m->model, &m->bounded);
+  if (status == EV_OK && m->s.errored > 0)
+    status = board_bounded(r->board, m->model, r->host, &m->bounded);
   if (status == EV_OK) status = board_best(r->board, m->model, r->host, &m->best);
   board_ranks(r->board, m->model, &m->rank_lo, &m->rank_hi);
   return status;
@@ -251,6 +252,7 @@ static void write_report(report *r) {
   }
   report_origin(r);
   report_leaderboard(r);
+  report_costs(r);
   report_common(r);
   report_pairs(r);
   report_passes(r);
@@ -304,7 +306,7 @@ static void eval_report(sqlite3_context *context, int argc, sqlite3_value **argv
   sqlite3_value *given = argc > 1 && sqlite3_value_type(argv[1]) != SQLITE_NULL ? argv[1] : NULL;
   int rc = SQLITE_ERROR;
   if (evalci_read_source_name(&call, argc > 0 ? argv[0] : NULL, &source))
-    rc = evalci_hold_board(&call, sqlite3_user_data(context), db, source, given, NULL, &held);
+    rc = evalci_hold_board(&call, sqlite3_user_data(context), db, source, given, true, NULL, &held);
   if (rc == SQLITE_OK && !evalci_read_board_options(&call, given, &options)) rc = SQLITE_ERROR;
   if (rc != SQLITE_OK) {
     refuse_source(context, &call, rc);

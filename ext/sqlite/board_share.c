@@ -58,20 +58,20 @@ static bool one_statement(const evalci_boards *boards, sqlite3 *db) {
   return busy == 1 + boards->depth;
 }
 
-static bool is_of(const evalci_held *held, const char *source, const char *options) {
-  return strcmp(held->source, source) == 0 && !held->options == !options &&
+static bool is_of(const evalci_held *held, const char *source, const char *options, bool costs) {
+  return held->costs >= costs && strcmp(held->source, source) == 0 && !held->options == !options &&
          (!options || strcmp(held->options, options) == 0);
 }
 
 static evalci_held *find_held(const evalci_boards *boards, sqlite3 *db, const char *source,
-                              const char *options) {
+                              const char *options, bool costs) {
   for (evalci_held *held = boards->first; held; held = held->next)
-    if (is_of(held, source, options)) return one_statement(boards, db) ? held : NULL;
+    if (is_of(held, source, options, costs)) return one_statement(boards, db) ? held : NULL;
   return NULL;
 }
 
 static int read_board(evalci_call *call, evalci_boards *boards, sqlite3 *db, const char *source,
-                      sqlite3_value *given, board **out) {
+                      sqlite3_value *given, bool costs, board **out) {
   evalci_board_options options = {0};
   evalci_source rows = {0};
   int rc = SQLITE_NOMEM;
@@ -83,9 +83,11 @@ static int read_board(evalci_call *call, evalci_boards *boards, sqlite3 *db, con
     rc = SQLITE_ERROR;
   } else {
     boards->depth++;
-    rc = evalci_open_source(call, db, source, &options, &rows);
+    rc = evalci_open_source(call, db, source, &options, costs, &rows);
     options.settings.numbered = rows.columns[EVALCI_ATTEMPT] >= 0;
     options.settings.counts = rows.counts;
+    options.settings.costed = rows.columns[EVALCI_COST] >= 0;
+    options.settings.timed = rows.columns[EVALCI_LATENCY] >= 0;
     if (rc == SQLITE_OK && !(*out = board_new(&options.settings))) rc = SQLITE_NOMEM;
     if (rc == SQLITE_OK) rc = evalci_read_source(call, db, &rows, *out);
     sqlite3_finalize(rows.rows);
@@ -96,11 +98,12 @@ static int read_board(evalci_call *call, evalci_boards *boards, sqlite3 *db, con
 }
 
 int evalci_hold_counts(evalci_call *call, evalci_boards *boards, sqlite3 *db, const char *source,
-                       sqlite3_value *given, evalci_held *own, evalci_held **out) {
+                       sqlite3_value *given, bool costs, evalci_held *own, evalci_held **out) {
   const char *options = given ? (const char *)sqlite3_value_text(given) : NULL;
   if (given && !options) return SQLITE_NOMEM;
-  evalci_held *held =
-      own && is_of(own, source, options) ? own : find_held(boards, db, source, options);
+  evalci_held *held = own && is_of(own, source, options, costs)
+                          ? own
+                          : find_held(boards, db, source, options, costs);
   *out = held;
   if (held) {
     held->references++;
@@ -108,12 +111,12 @@ int evalci_hold_counts(evalci_call *call, evalci_boards *boards, sqlite3 *db, co
   }
   held = sqlite3_malloc(sizeof *held);
   if (!held) return SQLITE_NOMEM;
-  *held = (evalci_held){.references = 1, .among = evalci_boards_again(boards)};
+  *held = (evalci_held){.costs = costs, .references = 1, .among = evalci_boards_again(boards)};
   held->source = sqlite3_mprintf("%s", source);
   held->options = options ? sqlite3_mprintf("%s", options) : NULL;
   int rc = SQLITE_NOMEM;
   if (held->source && !held->options == !options)
-    rc = read_board(call, boards, db, source, given, &held->board);
+    rc = read_board(call, boards, db, source, given, costs, &held->board);
   if (rc != SQLITE_OK) {
     evalci_let_go(held);
     return rc;
@@ -125,8 +128,8 @@ int evalci_hold_counts(evalci_call *call, evalci_boards *boards, sqlite3 *db, co
 }
 
 int evalci_hold_board(evalci_call *call, evalci_boards *boards, sqlite3 *db, const char *source,
-                      sqlite3_value *given, evalci_held *own, evalci_held **out) {
-  int rc = evalci_hold_counts(call, boards, db, source, given, own, out);
+                      sqlite3_value *given, bool costs, evalci_held *own, evalci_held **out) {
+  int rc = evalci_hold_counts(call, boards, db, source, given, costs, own, out);
   if (rc != SQLITE_OK || !board_settings_of((*out)->board)->counts) return rc;
   evalci_let_go(*out);
   *out = NULL;

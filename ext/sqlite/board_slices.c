@@ -164,4 +164,4 @@ static void show_slices(evalci_board_cursor *c, sqlite3_context *context, int co
 }
 
 const evalci_board_table evalci_slices_table = {slices_name, slices_columns, EVALCI_PAIRED,
-                                                list_slices, show_slices};
+                                                0,           list_slices,    show_slices};

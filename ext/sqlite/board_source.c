@@ -25,7 +25,7 @@ typedef struct search {
   sqlite3_stmt *all; /* SELECT * FROM it; NULL where that is not allowed */
   const evalci_board_options *options;
   const char *found[EVALCI_ROLES];
-  bool counts;
+  bool counts, costs;
 } search;
 
 /* Takes the text over; NULL is no memory. */
@@ -170,10 +170,12 @@ static int fail_missing(search *s, const char *what, const char *key) {
   return SQLITE_ERROR;
 }
 
+/* Costs that nobody asks for are not looked for, so that two of them are no error. */
 static int find_roles(search *s, evalci_role from, evalci_role to) {
   int rc = SQLITE_OK;
   for (int i = from; i < (int)to && rc == SQLITE_OK; i++)
-    rc = s->options->columns[i] ? find_given(s, (evalci_role)i) : find_column(s, (evalci_role)i);
+    if (s->costs || s->options->columns[i] || (i != EVALCI_COST && i != EVALCI_LATENCY))
+      rc = s->options->columns[i] ? find_given(s, (evalci_role)i) : find_column(s, (evalci_role)i);
   return rc;
 }
 
@@ -199,6 +201,7 @@ static int find_counts(search *s) {
 /* Counts have a model, perhaps a task, k and n; answers have no k and n. */
 static bool is_read(const search *s, evalci_role role) {
   bool of_counts = role == EVALCI_N || role == EVALCI_K;
+  if ((role == EVALCI_COST || role == EVALCI_LATENCY) && !s->costs) return false;
   if (role == EVALCI_MODEL || role == EVALCI_TASK) return s->found[role];
   return s->found[role] && role != EVALCI_ATTEMPT && of_counts == s->counts;
 }
@@ -233,8 +236,8 @@ static int prepare_rows(const search *s, evalci_source *out) {
 }
 
 int evalci_open_source(evalci_call *call, sqlite3 *db, const char *source,
-                       const evalci_board_options *options, evalci_source *out) {
-  search s = {.call = call, .db = db, .name = source, .options = options};
+                       const evalci_board_options *options, bool costs, evalci_source *out) {
+  search s = {.call = call, .db = db, .name = source, .options = options, .costs = costs};
   *out = (evalci_source){0};
   int rc = find_table(&s);
   if (rc == SQLITE_OK) rc = find_columns(&s);

@@ -73,6 +73,15 @@ static int board_disconnect(sqlite3_vtab *base) {
 /* What WHERE gives, in this order; bits of idxNum. */
 enum { GIVEN_SOURCE, GIVEN_OPTIONS, GIVEN_A, GIVEN_B, GIVENS };
 
+/* The bit of idxNum that says that a column of cost or latency is used. */
+enum { COSTS_USED = 1 << GIVENS };
+
+static bool uses_costs(const board_instance *t, const sqlite3_index_info *info) {
+  sqlite3_uint64 costs = 0;
+  for (int i = t->table->costs; i > 0 && i < t->columns; i++) costs |= (sqlite3_uint64)1 << i;
+  return info->colUsed & costs;
+}
+
 static int given_by(const board_instance *t, sqlite3_index_info *info, int which) {
   int column = info->aConstraint[which].iColumn;
   if (info->aConstraint[which].op != SQLITE_INDEX_CONSTRAINT_EQ) return -1;
@@ -106,6 +115,7 @@ static int board_best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
     info->aConstraintUsage[constraint[i] - 1].argvIndex = ++argument;
     info->aConstraintUsage[constraint[i] - 1].omit = i <= GIVEN_OPTIONS;
   }
+  if (uses_costs(t, info)) info->idxNum |= COSTS_USED;
   bool lacks = (withheld[GIVEN_A] && !a) || (withheld[GIVEN_B] && !b);
   info->estimatedCost = a && b ? 1e3 : lacks ? 1e12 : 1e6;
   info->estimatedRows = a && b ? 1 : t->table->traits & EVALCI_PAIRED ? 1000 : 50;
@@ -198,7 +208,8 @@ static int board_filter(sqlite3_vtab_cursor *base, int given, const char *unused
   int rc = SQLITE_ERROR;
   if (evalci_read_source_name(&call, values[GIVEN_SOURCE], &source))
     rc = (t->table->traits & EVALCI_COUNTED ? evalci_hold_counts : evalci_hold_board)(
-        &call, t->boards, t->db, source, values[GIVEN_OPTIONS], c->board ? c->held : NULL, &held);
+        &call, t->boards, t->db, source, values[GIVEN_OPTIONS], given & COSTS_USED,
+        c->board ? c->held : NULL, &held);
   if (rc == SQLITE_OK) {
     evalci_let_go(c->held);
     c->held = held;

@@ -117,5 +117,5 @@ static void show_tasks(evalci_board_cursor *c, sqlite3_context *context, int col
   }
 }
 
-const evalci_board_table evalci_tasks_table = {"eval_tasks", tasks_columns, EVALCI_COUNTED,
-                                               list_tasks, show_tasks};
+const evalci_board_table evalci_tasks_table = {"eval_tasks", tasks_columns, EVALCI_COUNTED, 0,
+                                               list_tasks,   show_tasks};

@@ -31,10 +31,10 @@ typedef struct evalci_source {
   bool counts;               /* rows have k and n, and no item */
 } evalci_source;
 
-/* Finds the table and its columns; a code of SQLite, with a message in the call unless
-** memory is short. */
+/* Finds the table and its columns, those of `costs` too if they are asked for; a code of
+** SQLite, with a message in the call unless memory is short. */
 int evalci_open_source(evalci_call *call, sqlite3 *db, const char *source,
-                       const evalci_board_options *options, evalci_source *out);
+                       const evalci_board_options *options, bool costs, evalci_source *out);
 
 /* board_read.c */
 int evalci_read_source(evalci_call *call, sqlite3 *db, const evalci_source *source, board *b);
@@ -49,6 +49,7 @@ typedef struct evalci_boards evalci_boards; /* of a connection */
 typedef struct evalci_held {
   board *board;
   char *source, *options; /* as given; options may be NULL */
+  bool costs;             /* cost and latency were read */
   int references;
   evalci_boards *among;
   struct evalci_held *next;
@@ -59,13 +60,13 @@ evalci_boards *evalci_boards_again(evalci_boards *boards); /* one reference more
 void evalci_boards_let_go(evalci_boards *boards);
 
 /* The board of a source: a cursor's own, one that another cursor of the same statement
-** has, or a new one. */
+** has, or a new one; with cost and latency, if they are asked for. */
 int evalci_hold_board(evalci_call *call, evalci_boards *boards, sqlite3 *db, const char *source,
-                      sqlite3_value *options, evalci_held *own, evalci_held **out);
+                      sqlite3_value *options, bool costs, evalci_held *own, evalci_held **out);
 
 /* Likewise, where counts will do, which evalci_hold_board() refuses. */
 int evalci_hold_counts(evalci_call *call, evalci_boards *boards, sqlite3 *db, const char *source,
-                       sqlite3_value *options, evalci_held *own, evalci_held **out);
+                       sqlite3_value *options, bool costs, evalci_held *own, evalci_held **out);
 
 /* The board that was read last, if one is held; for a cursor that takes the place of another. */
 evalci_held *evalci_hold_last(evalci_boards *boards);
@@ -103,6 +104,7 @@ typedef struct evalci_board_table {
   const char *name;
   const char *const *columns; /* name and type each, NULL after the last */
   int traits;                 /* EVALCI_PAIRED, EVALCI_COUNTED */
+  int costs; /* the first of the columns that need cost or latency, which are last; 0 for none */
   /* Lists the rows; of pairs, those of the models that are not NULL. */
   ev_status (*list)(evalci_board_cursor *c, const size_t *const *models, ev_host host);
   void (*show)(evalci_board_cursor *c, sqlite3_context *context, int column);

@@ -2,8 +2,9 @@
 ** Private to eval_report: the page over a board.
 **
 ** board_report.c reads the board and calls the parts in their order: report_words.c the
-** sentences, report_board.c the leaderboard and its like, report_pairs.c every two models,
-** report_tasks.c the tasks.  report_html.c has what they share; report_style.c and
+** sentences, report_board.c the leaderboard and its like, report_cost.c costs and latencies,
+** report_pairs.c every two models, report_tasks.c the tasks.  report_html.c has what they share;
+*report_style.c and
 ** report_script.c are the page's CSS and script.
 */
 #ifndef EVALCI_REPORT_H
@@ -114,6 +115,7 @@ void report_plot_cell(report *r, const report_axis *axis, double point, ev_inter
 void report_summary(report *r);
 void report_method(report *r);
 void report_leaderboard(report *r);
+void report_costs(report *r);
 void report_common(report *r);
 void report_passes(report *r);
 void report_pairs(report *r);

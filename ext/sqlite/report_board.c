@@ -157,7 +157,7 @@ static void report_common_table(report *r, const evalci_sorted_row *rows, size_t
 
 void report_common(report *r) {
   double common = board_common_questions(r->board);
-  if (!r->tested || common == 0 || common == r->most_questions) return;
+  if (!report_ok(r, EV_OK) || !r->tested || common == 0 || common == r->most_questions) return;
   evalci_sorted_row *rows = sqlite3_malloc64((r->ranked + 1) * sizeof *rows);
   if (!report_ok(r, rows ? EV_OK : EV_NO_MEMORY)) return;
   size_t count = report_sort_common(r, rows);

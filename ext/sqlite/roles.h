@@ -13,6 +13,8 @@ typedef enum evalci_role {
   EVALCI_CORRECT,
   EVALCI_SCORE,
   EVALCI_ERROR,
+  EVALCI_COST, /* these two where they are asked for */
+  EVALCI_LATENCY,
   EVALCI_SCORE_LO,
   EVALCI_SCORE_HI,
   EVALCI_N, /* of counts, which have no item */

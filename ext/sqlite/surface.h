@@ -79,6 +79,7 @@ bool evalci_read_k_n(evalci_call *call, const char *const *names, sqlite3_value 
                      double *counts);
 
 /* An amount, as of money or time: 0, or a positive number that leaves room for products. */
+bool evalci_amount(sqlite3_value *value, double *amount);
 bool evalci_read_amount(evalci_call *call, const char *name, sqlite3_value *value, double *amount);
 
 bool evalci_any_null(int argc, sqlite3_value **argv);

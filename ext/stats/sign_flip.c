@@ -411,3 +411,13 @@ ev_status ev_paired_p(const ev_score *diffs, size_t count, const ev_options *opt
   if (status == EV_OK) *p = fmin(1, *p);
   return status == EV_OK && isnan(*p) ? EV_NOT_CONVERGED : status;
 }
+
+ev_interval ev_paired_p_bounds(const ev_score *diffs, size_t count) {
+  double sum = 0, squares = 0;
+  for (size_t i = 0; i < count; i++) {
+    sum += diffs[i].times * diffs[i].score;
+    squares += diffs[i].times * diffs[i].score * diffs[i].score;
+  }
+  if (sum * sum <= squares) return (ev_interval){0.05, 1};
+  return (ev_interval){0, fmin(1, 2 * exp(-sum * sum / (2 * squares)))};
+}

@@ -15,4 +15,9 @@
 ev_status ev_paired_p(const ev_score *diffs, size_t count, const ev_options *options, ev_host host,
                       double *p);
 
+/* Bounds of that, within one pass: p is at most 2 exp(-t^2 / 2 sum d^2) (Hoeffding, J. Am. Stat.
+** Assoc. 58 (1963) 13-30), and at least 1/20 where t^2 is at most sum d^2 (Oleszkiewicz,
+** Probab. Math. Statist. 16 (1996) 127-130: |T| then is at least |t| with a chance of 1/10). */
+ev_interval ev_paired_p_bounds(const ev_score *diffs, size_t count);
+
 #endif

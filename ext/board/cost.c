@@ -1,0 +1,263 @@
+/*
+** What answers cost, and how long they took.
+**
+** Every answer with a cost or a latency counts, one that errored too: it was paid and waited
+** for.  What is not known (NAN) is left out, and counted.
+**
+** 1. The mean cost of an answer.  Its interval is of a mean over questions with imagined ones
+**    just beyond the seen ones, ev_other_tasks(), because costs have no highest: a range from
+**    0.  Costs that are all alike are their own interval; one question has none.
+** 2. The cost per right answer: ev_ratio() of questions, each with what its answers cost and
+**    the sum of their shares.  An answer that is not known is not right.  A question of which
+**    some answer has no cost is left out.
+** 3. The median and the 95th percentile of latency: ev_quantile_of_sorted(); where questions
+**    were asked again, as of so many questions.  No latency is below 0.
+**
+** Sums are over sorted numbers, for the same digits in whatever order the rows came.
+*/
+#include <stdlib.h>
+
+#include "../stats/other_tasks.h"
+#include "../stats/quantile.h"
+#include "../stats/ratio.h"
+#include "inside.h"
+
+bool board_keep_spent(board *b, const board_row *row) {
+  bool costed = b->settings.costed && !isnan(row->cost);
+  bool timed = b->settings.timed && !isnan(row->latency);
+  if (!costed && !timed) return true;
+  if (!board_grow(&b->spent, &b->spent_room, b->spent_count + 1, sizeof *b->spent)) return false;
+  b->spent[b->spent_count++] = (board_spent){costed ? row->cost : NAN, timed ? row->latency : NAN,
+                                             b->last_model, b->last_question};
+  return true;
+}
+
+/* By model, question and cost, those without one last. */
+static int compare_spent(const void *left, const void *right) {
+  const board_spent *x = left, *y = right;
+  if (x->model != y->model) return x->model < y->model ? -1 : 1;
+  if (x->question != y->question) return x->question < y->question ? -1 : 1;
+  if (isnan(x->cost) || isnan(y->cost)) return isnan(x->cost) - isnan(y->cost);
+  return (x->cost > y->cost) - (x->cost < y->cost);
+}
+
+/* Sorts what was spent, once, and finds where each model begins. */
+static bool sort_spent(board *b) {
+  if (b->spent_begin) return true;
+  b->spent_begin = malloc((b->models.count + 1) * sizeof *b->spent_begin);
+  b->latencies = calloc(b->models.count + 1, sizeof *b->latencies);
+  if (!b->spent_begin || !b->latencies) return false;
+  if (b->spent_count) qsort(b->spent, b->spent_count, sizeof *b->spent, compare_spent);
+  for (size_t m = 0, at = 0; m <= b->models.count; m++) {
+    while (at < b->spent_count && b->spent[at].model < m) at++;
+    b->spent_begin[m] = at;
+  }
+  return true;
+}
+
+/*
+** Costs
+*/
+
+/* Answers of a model, known or not. */
+static double answers_asked(const board *b, size_t model) {
+  double asked = 0;
+  for (size_t t = 0; t < b->tasks.count; t++) asked += b->model[model].tasks[t].asked;
+  return asked;
+}
+
+/* The question that begins at a place; moves the place to the next. */
+static board_question_cost next_question(const board *b, size_t *at, size_t end) {
+  board_question_cost q = {.question = b->spent[*at].question};
+  for (; *at < end && b->spent[*at].question == q.question; ++*at) {
+    if (isnan(b->spent[*at].cost)) continue;
+    q.total += b->spent[*at].cost;
+    q.costed++;
+  }
+  return q;
+}
+
+static int compare_units(const void *left, const void *right) {
+  const ev_score_cluster *x = left, *y = right;
+  if (x->total < y->total || x->total > y->total) return x->total < y->total ? -1 : 1;
+  return (x->size > y->size) - (x->size < y->size);
+}
+
+/* The questions of a model as units: what their answers cost, and how many they are; sorted.
+** NULL without memory. */
+static ev_score_cluster *list_costs(const board *b, size_t model, size_t *count) {
+  size_t at = b->spent_begin[model], end = b->spent_begin[model + 1];
+  ev_score_cluster *list = malloc((end - at + 1) * sizeof *list);
+  *count = 0;
+  while (list && at < end) {
+    board_question_cost q = next_question(b, &at, end);
+    if (q.costed > 0) list[(*count)++] = (ev_score_cluster){q.total, q.costed, 1};
+  }
+  if (list) qsort(list, *count, sizeof *list, compare_units);
+  return list;
+}
+
+/* Likewise with the sum of their shares, of questions all of whose answers have a cost. */
+static ev_score_cluster *list_rights(const board *b, size_t model, size_t *count) {
+  size_t at = b->spent_begin[model], end = b->spent_begin[model + 1];
+  ev_score_cluster *list = malloc((end - at + 1) * sizeof *list);
+  uint32_t *unknown = board_unknown_of(b, model);
+  *count = 0;
+  while (list && unknown && at < end) {
+    board_question_cost q = next_question(b, &at, end);
+    board_cell cell = board_answer(b, model, q.question);
+    double answers = (double)cell.n + (b->settings.errors_wrong ? 0 : unknown[q.question]);
+    if (q.costed == answers) list[(*count)++] = (ev_score_cluster){q.total, cell.total, 1};
+  }
+  if (list && unknown) {
+    qsort(list, *count, sizeof *list, compare_units);
+  } else {
+    free(list);
+    list = NULL;
+  }
+  free(unknown);
+  return list;
+}
+
+/* The sum of totals over the sum of sizes; NAN where that is nothing. */
+static double ratio_of(const ev_score_cluster *list, size_t count) {
+  double total = 0, size = 0;
+  for (size_t i = 0; i < count; i++) {
+    total += list[i].total;
+    size += list[i].size;
+  }
+  return size > 0 ? total / size : NAN;
+}
+
+/* Whether a model's answers have shares to count as right. */
+static bool has_shares(const board *b, size_t model) {
+  return !b->totals[model].standing.outside;
+}
+
+ev_status board_cost(board *b, size_t model, board_costs *costs) {
+  size_t count = 0, rights = 0;
+  *costs = (board_costs){NAN, NAN, NAN};
+  if (!b->settings.costed) return EV_OK;
+  if (!sort_spent(b)) return EV_NO_MEMORY;
+  ev_score_cluster *all = list_costs(b, model, &count);
+  ev_score_cluster *right = list_rights(b, model, &rights);
+  if (all && right) {
+    costs->mean = ratio_of(all, count);
+    if (has_shares(b, model)) costs->per_right = ratio_of(right, rights);
+    costs->missing = answers_asked(b, model);
+    for (size_t i = 0; i < count; i++) costs->missing -= all[i].size;
+  }
+  free(all);
+  free(right);
+  return all && right ? EV_OK : EV_NO_MEMORY;
+}
+
+/* Beyond the imagined question at the greatest cost, which is at most some ten times the
+** greatest seen. */
+static const double FAR = 16;
+
+static ev_status cost_interval(const board *b, const ev_score_cluster *list, size_t count,
+                               ev_host host, ev_interval *ci) {
+  double least = HUGE_VAL, most = 0;
+  ev_options options = b->options;
+  for (size_t i = 0; i < count; i++) {
+    least = fmin(least, list[i].total / list[i].size);
+    most = fmax(most, list[i].total / list[i].size);
+  }
+  *ci = (ev_interval){least, most};
+  if (least == most) return EV_OK;
+  options.lo = 0;
+  options.hi = FAR * most;
+  return ev_other_tasks(list, count, &options, host, ci);
+}
+
+ev_status board_cost_interval(board *b, size_t model, ev_host host, ev_interval *ci) {
+  board_asked *kept = &b->totals[model].cost;
+  size_t count;
+  *ci = kept->known ? kept->ci : board_no_interval();
+  if (kept->known || !b->settings.costed) return EV_OK;
+  if (!sort_spent(b)) return EV_NO_MEMORY;
+  ev_score_cluster *list = list_costs(b, model, &count);
+  if (!list) return EV_NO_MEMORY;
+  ev_status status = count > 1 ? cost_interval(b, list, count, host, ci) : EV_OK;
+  free(list);
+  return board_keep(kept, status, ci);
+}
+
+ev_status board_per_right_interval(board *b, size_t model, ev_host host, ev_interval *ci) {
+  board_asked *kept = &b->totals[model].per_right;
+  size_t count;
+  *ci = kept->known ? kept->ci : board_no_interval();
+  if (kept->known || !b->settings.costed || !has_shares(b, model)) return EV_OK;
+  if (!sort_spent(b)) return EV_NO_MEMORY;
+  ev_score_cluster *list = list_rights(b, model, &count);
+  if (!list) return EV_NO_MEMORY;
+  ev_status status = count > 0 ? ev_ratio(list, count, &b->options, host, ci) : EV_OK;
+  free(list);
+  return board_keep(kept, status, ci);
+}
+
+/*
+** Latencies
+*/
+
+/* The latencies of a model, in rising order, and of how many questions they are. */
+static ev_score *list_latencies(const board *b, size_t model, size_t *count, double *questions) {
+  size_t at = b->spent_begin[model], end = b->spent_begin[model + 1];
+  ev_score *list = malloc((end - at + 1) * sizeof *list);
+  *count = 0;
+  *questions = 0;
+  for (uint32_t last = UINT32_MAX; list && at < end; at++) {
+    if (isnan(b->spent[at].latency)) continue;
+    list[(*count)++] = (ev_score){b->spent[at].latency, 1};
+    *questions += b->spent[at].question != last;
+    last = b->spent[at].question;
+  }
+  if (list) ev_sort_values(list, *count);
+  return list;
+}
+
+static ev_status latency_quantile(const board *b, const ev_score *list, size_t count,
+                                  double questions, double q, board_quantile *out) {
+  ev_options options = b->options;
+  options.quantile = q;
+  out->value = ev_sample_quantile(list, count, q);
+  ev_status status = ev_quantile_of_sorted(list, count, questions, &options, &out->ci);
+  out->ci.lo = fmax(0, out->ci.lo);
+  return status;
+}
+
+ev_status board_latency(board *b, size_t model, board_latencies *out) {
+  const board_quantile none = {NAN, {NAN, NAN}};
+  size_t count;
+  double questions;
+  *out = (board_latencies){true, NAN, none, none};
+  if (!b->settings.timed) return EV_OK;
+  if (!sort_spent(b)) return EV_NO_MEMORY;
+  if (b->latencies[model].known) {
+    *out = b->latencies[model];
+    return EV_OK;
+  }
+  ev_score *list = list_latencies(b, model, &count, &questions);
+  if (!list) return EV_NO_MEMORY;
+  ev_status status = EV_OK;
+  out->missing = answers_asked(b, model) - (double)count;
+  if (count) status = latency_quantile(b, list, count, questions, 0.5, &out->median);
+  if (count && status == EV_OK)
+    status = latency_quantile(b, list, count, questions, 0.95, &out->slow);
+  free(list);
+  if (status == EV_OK) b->latencies[model] = *out;
+  return status;
+}
+
+bool board_question_costs(board *b, size_t model, board_question_cost **out, size_t *count) {
+  *count = 0;
+  if (!sort_spent(b)) return false;
+  size_t at = b->spent_begin[model], end = b->spent_begin[model + 1];
+  *out = malloc((end - at + 1) * sizeof **out);
+  while (*out && at < end) {
+    board_question_cost q = next_question(b, &at, end);
+    if (q.costed > 0) (*out)[(*count)++] = q;
+  }
+  return *out;
+}
