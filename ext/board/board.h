@@ -204,6 +204,7 @@ ev_status board_question_note(board *b, size_t question, ev_host host, const cha
 /* cost.c.  Of all answers, those that errored too, each counting alike whatever `by_task` is;
 ** NAN where there is none. */
 typedef struct board_costs {
+  bool known;
   double missing;         /* answers without a cost; NAN where rows have none at all */
   double mean, per_right; /* of an answer, and what is spent per right answer */
 } board_costs;
@@ -225,8 +226,8 @@ ev_status board_per_right_interval(board *b, size_t model, ev_host host, ev_inte
 ev_status board_latency(board *b, size_t model, board_latencies *latencies);
 
 /* frontier.c: whether another model beats it on both accuracy and cost: surely none does, one
-*surely does,
-** or neither can be told; no word where it has no accuracy or no cost. */
+ *surely does,
+ ** or neither can be told; no word where it has no accuracy or no cost. */
 typedef enum board_frontier_word {
   BOARD_NO_WORD,
   BOARD_BEATEN,

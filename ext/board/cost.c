@@ -44,9 +44,11 @@ static int compare_spent(const void *left, const void *right) {
 /* Sorts what was spent, once, and finds where each model begins. */
 static bool sort_spent(board *b) {
   if (b->spent_begin) return true;
+  if (!b->costs) b->costs = calloc(b->models.count + 1, sizeof *b->costs);
+  if (!b->latencies) b->latencies = calloc(b->models.count + 1, sizeof *b->latencies);
+  if (!b->costs || !b->latencies) return false;
   b->spent_begin = malloc((b->models.count + 1) * sizeof *b->spent_begin);
-  b->latencies = calloc(b->models.count + 1, sizeof *b->latencies);
-  if (!b->spent_begin || !b->latencies) return false;
+  if (!b->spent_begin) return false;
   if (b->spent_count) qsort(b->spent, b->spent_count, sizeof *b->spent, compare_spent);
   for (size_t m = 0, at = 0; m <= b->models.count; m++) {
     while (at < b->spent_count && b->spent[at].model < m) at++;
@@ -134,22 +136,29 @@ static bool has_shares(const board *b, size_t model) {
   return !b->totals[model].standing.outside;
 }
 
-ev_status board_cost(board *b, size_t model, board_costs *costs) {
+static bool count_costs(const board *b, size_t model, board_costs *costs) {
   size_t count = 0, rights = 0;
-  *costs = (board_costs){NAN, NAN, NAN};
-  if (!b->settings.costed) return EV_OK;
-  if (!sort_spent(b)) return EV_NO_MEMORY;
   ev_score_cluster *all = list_costs(b, model, &count);
   ev_score_cluster *right = list_rights(b, model, &rights);
-  if (all && right) {
-    costs->mean = ratio_of(all, count);
-    if (has_shares(b, model)) costs->per_right = ratio_of(right, rights);
-    costs->missing = answers_asked(b, model);
-    for (size_t i = 0; i < count; i++) costs->missing -= all[i].size;
+  bool ok = all && right;
+  if (ok) {
+    double missing = answers_asked(b, model);
+    for (size_t i = 0; i < count; i++) missing -= all[i].size;
+    *costs = (board_costs){true, missing, ratio_of(all, count),
+                           has_shares(b, model) ? ratio_of(right, rights) : NAN};
   }
   free(all);
   free(right);
-  return all && right ? EV_OK : EV_NO_MEMORY;
+  return ok;
+}
+
+ev_status board_cost(board *b, size_t model, board_costs *costs) {
+  *costs = (board_costs){true, NAN, NAN, NAN};
+  if (!b->settings.costed) return EV_OK;
+  if (!sort_spent(b)) return EV_NO_MEMORY;
+  if (!b->costs[model].known && !count_costs(b, model, &b->costs[model])) return EV_NO_MEMORY;
+  *costs = b->costs[model];
+  return EV_OK;
 }
 
 /* Beyond the imagined question at the greatest cost, which is at most some ten times the

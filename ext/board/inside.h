@@ -191,6 +191,7 @@ struct board {
 
   /* cost.c, frontier.c */
   size_t *spent_begin; /* of each model, once what was spent is sorted */
+  board_costs *costs;  /* one per model, once known */
   board_latencies *latencies;
   board_frontier_word *frontier;
 

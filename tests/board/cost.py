@@ -4,7 +4,8 @@
     cost.py EXTENSION
 
 Means, quantiles and verdicts are worked out here from the rows with numpy and scipy; cost per right answer, tests and
-intervals of a mean are asked of the functions over rows, which have references of their own.  Contract 37, contract 48.
+intervals of a mean are asked of the functions over rows, which have references of their own.  Contract 37, contract 45,
+contract 48.
 """
 import collections
 import itertools
@@ -25,6 +26,7 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/views")]
 import views  # noqa: E402
 from board import fails, one, table  # noqa: E402
 from checks import check, finish  # noqa: E402
+from report import Page  # noqa: E402
 from slices import holm, made, near  # noqa: E402
 
 COLUMNS = (*views.COLUMNS, "cost", "latency")
@@ -173,6 +175,7 @@ def boards():
     hold("with gaps", spent(views.answers(73, 4, 3, 20, missing=0.3), missing=0.2))
     hold("asked again", spent(views.answers(74, 3, 2, 15, attempts=(1, 3, 2)), missing=0.1))
     hold("asked four times", spent(views.answers(75, 3, 2, 25, attempts=4, error=0)))
+    hold("one model asked more often", spent([r for r in views.answers(75, 2, 2, 40, attempts=4, error=0) if r[0] == "model 0" or r[3] == 1], apart=0.0))
     hold("graded", spent(views.answers(76, 3, 3, 15, graded=(0, 2), ranges={2: (1, 5)})))
     hold("graded and asked again", spent(views.answers(77, 3, 3, 15, attempts=(1, 2), graded=(1,)), missing=0.1))
     hold("at a level", spent(views.answers(78, 3, 2, 30)), 0.5)
@@ -264,11 +267,14 @@ def joined():
 
 
 def order_of_rows():
-    rows, found = spent(views.answers(87, 4, 3, 15, attempts=(1, 3), graded=(1,)), missing=0.1), []
-    for seed in range(4):
-        random.Random(seed).shuffle(rows)
-        found.append(repr(table(filled(rows), "SELECT * FROM eval_leaderboard")))
-    check("the order of rows changes no digit", len(set(found)) == 1)
+    rows = spent(views.answers(87, 4, 3, 15, attempts=(1, 3), graded=(1,)), missing=0.1)
+    alike = [(*r[:5], r[5] and r[5] * 0.7, *r[6:9], 0.1, 1.0) for r in spent(views.answers(88, 3, 1, 60, graded=(0,)))]
+    for name, mine in (("mixed", rows), ("costs alike", alike)):
+        found = set()
+        for seed in range(6):
+            random.Random(seed).shuffle(mine)
+            found.add(repr(table(filled(mine), "SELECT * FROM eval_leaderboard")))
+        check(f"{name}: the order of rows changes no digit", len(found) == 1)
 
 
 # Missing answers that are graded or asked again
@@ -306,6 +312,32 @@ def bounded():
             check(f"{name} {o}: nothing is open where they are wrong", all(r["bounded_ci"] == r["ci"] for r in wrong))
 
 
+def reported():
+    """The report's table has the digits of the board, and is there where some answer has a cost or a latency."""
+    rows = spent(views.answers(98, 4, 2, 80), missing=0.1)
+    words = {"sure": "no", "open": "cannot be told", None: "yes"}
+    for left_out in ((), (9,), (10,), (9, 10)):
+        db = filled([tuple(None if i in left_out else x for i, x in enumerate(r)) for r in rows])
+        page = Page(one(db, "SELECT eval_report()"))
+        if len(left_out) == 2:
+            check("no table where all are NULL", "costs" not in page.tables)
+            continue
+        head, *body = page.tables["costs"]
+        wanted = [c for c in COSTS if c.split("_")[-1] not in ("lo", "hi") and not c.startswith("no_") and not (9 in left_out and c[0] in "cf") and not (10 in left_out and c[0] == "l")]
+        if "frontier" in wanted:
+            wanted.insert(4, wanted.pop())
+        check(f"headings {len(head)} {wanted}", len(head) == 1 + len(wanted))
+        for cells, r in zip(body, table(db, "SELECT * FROM eval_leaderboard"), strict=True):
+            check("in the board's order", cells[0][0] == r["model"])
+            for (text, value, _), column in zip(cells[1:], wanted):
+                if column == "frontier":
+                    check(f"{r['model']} beaten {text}", text == words[r["frontier"]])
+                elif column.endswith("_ci"):
+                    check(f"{r['model']} {column} {value}", value == r[column] and text.count("–") == 1)
+                else:
+                    check(f"{r['model']} {column} {value} {text}", float(value) == r[column] and abs(float(text) / r[column] - 1) < 0.006)
+
+
 def interrupts():
     db = filled(spent([r for r in views.answers(97, 9, 20, 120, error=0)], apart=0.0))
     timer = threading.Timer(0.1, db.interrupt)
@@ -330,6 +362,7 @@ def main():
     joined()
     order_of_rows()
     bounded()
+    reported()
     interrupts()
     finish()
 

@@ -77,6 +77,7 @@ SUITES = {
     "pictures": ("evalci.so", f"{PYTHON} tests/views/pictures.py build/evalci.so", None),
     "board": ("evalci.so", f"{PYTHON} tests/board/board.py build/evalci.so", None),
     "slices": ("evalci.so", f"{PYTHON} tests/board/slices.py build/evalci.so", None),
+    "cost": ("evalci.so", f"{PYTHON} tests/board/cost.py build/evalci.so", None),
     "surface": ("evalci.so", f"{PYTHON} tests/sql/surface.py build/evalci.so", None),
     "locale": ("evalci.so", f"{PYTHON} tests/faults/decimal_comma.py build/evalci.so", None),
 }

@@ -215,6 +215,22 @@ static void inversion_joins(void) {
 }
 
 /* One difference that outweighs the others together gives half their p. */
+/* Whatever the differences, from few and alike to many and skewed. */
+static void bounds_hold(void) {
+  for (int i = 0; i < 400; i++) {
+    size_t count = (size_t)drawn_whole(1, i % 2 ? 12 : 60);
+    double shift = drawn() * 1.5, skew = 1 + 2 * drawn();
+    for (size_t j = 0; j < count; j++) {
+      double x = 2 * drawn() - 1 + shift;
+      rows[j] = (ev_score){copysign(pow(fabs(x), skew), x), drawn_whole(1, 2)};
+    }
+    double p = p_of(rows, count);
+    ev_interval bounds = ev_paired_p_bounds(rows, count);
+    check(p >= bounds.lo, "p at its lower bound", p, bounds.lo);
+    check(p <= bounds.hi, "p at its upper bound", p, bounds.hi);
+  }
+}
+
 static void one_outweighs(void) {
   static const double large[] = {30, 1e3, 1e4, 1e5};
   for (int i = 0; i < 8; i++) {
@@ -319,6 +335,7 @@ int main(int argc, char **argv) {
   one_sign();
   nothing_told();
   inversion_joins();
+  bounds_hold();
   one_outweighs();
   smooth_is_the_direct_sum();
   an_interrupt_is_heard();
