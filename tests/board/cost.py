@@ -5,7 +5,7 @@
 
 Means, quantiles and verdicts are worked out here from the rows with numpy and scipy; cost per right answer, tests and
 intervals of a mean are asked of the functions over rows, which have references of their own.  Contract 37, contract 45,
-contract 48.
+contract 51.
 """
 import collections
 import itertools
@@ -175,7 +175,7 @@ def boards():
     hold("with gaps", spent(views.answers(73, 4, 3, 20, missing=0.3), missing=0.2))
     hold("asked again", spent(views.answers(74, 3, 2, 15, attempts=(1, 3, 2)), missing=0.1))
     hold("asked four times", spent(views.answers(75, 3, 2, 25, attempts=4, error=0)))
-    hold("one model asked more often", spent([r for r in views.answers(75, 2, 2, 40, attempts=4, error=0) if r[0] == "model 0" or r[3] == 1], apart=0.0))
+    hold("one model asked more often", spent([r for r in views.answers(75, 2, 2, 40, attempts=4, error=0) if r[0] == "model 1" or r[3] == 1], apart=0.0))
     hold("graded", spent(views.answers(76, 3, 3, 15, graded=(0, 2), ranges={2: (1, 5)})))
     hold("graded and asked again", spent(views.answers(77, 3, 3, 15, attempts=(1, 2), graded=(1,)), missing=0.1))
     hold("at a level", spent(views.answers(78, 3, 2, 30)), 0.5)

@@ -9,7 +9,7 @@ For each method: how often its interval holds the truth when the truth is drawn 
 Where the data sets are few enough, every one of them is enumerated and the sum is exact; the clustered and paired
 settings are simulated, seeded, with the Monte Carlo standard error stated.  Every interval comes from the extension,
 through SQL, except a few foils: the delta method for F1, the bootstrap, Welch's and Satterthwaite's t.
-Truths that are fixed, and no prior's, are in outside.py, means.py and gates.py.
+Truths that are fixed, and no prior's, are in outside.py, means.py, gates.py and spending.py.
 
 Writes coverage.md and coverage.svg, the same bytes on every run.  A Bayesian method under its own prior must cover
 95%: if one does not, or if a published figure is missed, the script says so and exits with status 1.
@@ -30,6 +30,7 @@ try:
     import means
     import outside
     import samplers
+    import spending
     from settings import LEVEL, SEED, Cell, Extension, Setting, by_method, progress
     sqlite3.Connection.enable_load_extension
 except (ImportError, AttributeError) as e:
@@ -575,7 +576,7 @@ def main():
     own = [iid(ext), clustered(ext), unpaired_difference(ext), unpaired_odds_ratio(ext), paired(ext), f1(ext)]
     mismatched = [iid(ext, a, b) for a, b in MISMATCHED_PRIORS]
     clusters = outside.settings(ext)
-    sections = means.sections() + gates.sections()
+    sections = means.sections() + gates.sections() + spending.sections()
     compared = sampler_comparison(ext)
     progress("")
     print(file=sys.stderr)

@@ -71,7 +71,7 @@ def board(columns, rows, wanted):
     return db.execute(f"SELECT {wanted} FROM eval_leaderboard('b_{len(columns)}')").fetchall()
 
 
-def board_interval(column, which):
+def board_interval(column):
     """An interval of a board of one model; rows are (question, cost, latency)."""
     def interval(rows):
         (lo, hi), = board(("cost", "latency"), [("m", int(q), 1, cost, latency) for q, cost, latency in rows], f"{column}_lo, {column}_hi")
@@ -88,7 +88,7 @@ def asked_again(share, n, q):
         return truth, tuple(zip(np.repeat(np.arange(n), ATTEMPTS).tolist(), [1.0] * n * ATTEMPTS, np.exp(SPREAD * mine).tolist()))
     column = "latency" if q == 0.5 else "latency_p95"
     return Case(f"{share:.0%} of the variance is the question's, q = {q}", n, drawn(AGAIN_DRAWS, draw),
-                {"eval_leaderboard": board_interval(column, q), "quantile_ci of all rows": lambda rows: NOW.loaded.over(f"quantile_ci(value ->> 2, {q})", rows)}, (0, 100))
+                {"eval_leaderboard": board_interval(column), "quantile_ci of all rows": lambda rows: NOW.loaded.over(f"quantile_ci(value ->> 2, {q})", rows)}, (0, 100))
 
 
 def again_section():
@@ -137,7 +137,7 @@ def ratio_section():
 ## Cost per right answer
 
 Lognormal costs, and a wrong answer costs twice. {RATIO_DRAWS:,} data sets each, standard error at 95% {100 * math.sqrt(0.05 * 0.95 / RATIO_DRAWS):.1f} points. Where nothing is right, which
-with 10 questions and 30% happens in 3% of them, the delta method and the bootstrap are counted as covering.
+with 10 questions and 30% happens in 3% of them, the delta method is counted as covering, and the bootstrap as not.
 
 {table(["", "ratio_ci", "delta method", "bootstrap"], rows)}"""
 
@@ -152,7 +152,7 @@ COSTS = {"normal, deviation a tenth of the mean": (lambda rng, n: rng.normal(10,
 def answers_cost(name, n):
     draw, truth = COSTS[name]
     return Case(name, n, drawn(COST_DRAWS, lambda rng: (truth, tuple(zip(range(n), np.maximum(draw(rng, n), 0).tolist(), [1.0] * n)))),
-                {"eval_leaderboard": board_interval("cost", n), "mean_t_ci": lambda rows: NOW.loaded.over("mean_t_ci(value ->> 1)", rows)}, (0, 100))
+                {"eval_leaderboard": board_interval("cost"), "mean_t_ci": lambda rows: NOW.loaded.over("mean_t_ci(value ->> 1)", rows)}, (0, 100))
 
 
 def cost_section():
