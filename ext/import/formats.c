@@ -93,7 +93,9 @@ static int kind_of(import_run *run, const import_file *file) {
     }
     size_t at = n >= 3 && memcmp(b, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
     while (at < n && (b[at] == ' ' || b[at] == '\n' || b[at] == '\r' || b[at] == '\t')) at++;
-    if (kind == IMPORT_CSV && at < n && (b[at] == '{' || b[at] == '[')) kind = IMPORT_JSON;
+    /* The first column of a CSV file may be called "[...". */
+    bool json = at < n && (b[at] == '{' || b[at] == '[') && sqlite3_strlike("%.csv", file->name, 0);
+    if (kind == IMPORT_CSV && json) kind = IMPORT_JSON;
   } else if (in && !in->failed) {
     import_fail(run, file, "it is empty");
   }

@@ -254,13 +254,23 @@ static bool read_file(import_run *run, import_file *file) {
          import_names_end(run, file);
 }
 
+/* What is needed only to read it does not stay: there may be many files. */
+static void let_go(import_file *file) {
+  sqlite3_free((void *)file->outline);
+  import_zip_free(file->source->zip);
+  file->outline = NULL;
+  file->source->zip = NULL;
+}
+
 static bool add_file(walk *w, const char *path, sqlite3_int64 size, bool given) {
   import_file *file = new_file(w->run, path, given);
   if (!file) return false;
   file->source->path = sqlite3_mprintf("%s", path);
   file->source->size = size;
-  return file->source->path ? read_file(w->run, file) && import_progress(w->run)
-                            : import_no_memory(w->run);
+  if (!file->source->path) return import_no_memory(w->run);
+  bool ok = read_file(w->run, file) && import_progress(w->run);
+  let_go(file);
+  return ok;
 }
 
 static bool add_input(walk *w) {

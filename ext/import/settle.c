@@ -92,28 +92,35 @@ static bool add_columns(import_run *run) {
 ** Inserting
 */
 
-/* One INSERT of everything. */
+/* One INSERT of everything.  What is there already is not written again. */
 static bool insert_all(import_run *run) {
+  static const char fixed[] =
+      "model, task, item, attempt, correct, score, error, score_lo, score_hi";
   sqlite3_str *names = sqlite3_str_new(run->db), *sets = sqlite3_str_new(run->db);
+  sqlite3_str *changed = sqlite3_str_new(run->db);
   for (int i = IMPORT_COST; i < IMPORT_COLUMNS + IMPORT_MOST_KEPT; i++) {
     const char *name = i < IMPORT_COLUMNS ? import_column_names[i] : run->keep[i - IMPORT_COLUMNS];
     if (!name) break;
     if (i < IMPORT_COLUMNS && !run->stage->has[i]) continue;
     sqlite3_str_appendf(names, ", \"%w\"", name);
     sqlite3_str_appendf(sets, ", \"%w\" = excluded.\"%w\"", name, name);
+    sqlite3_str_appendf(changed, " OR results.\"%w\" IS NOT excluded.\"%w\"", name, name);
   }
   char *more = sqlite3_str_finish(names), *set = sqlite3_str_finish(sets);
-  static const char fixed[] =
-      "model, task, item, attempt, correct, score, error, score_lo, score_hi";
-  bool ok =
-      import_exec(run,
-                  "INSERT INTO main.results(%s%s) SELECT %s%s FROM import_taken WHERE true "
-                  "ON CONFLICT (task, item, model, attempt) DO UPDATE SET "
-                  "correct = excluded.correct, score = excluded.score, error = excluded.error, "
-                  "score_lo = excluded.score_lo, score_hi = excluded.score_hi%s",
-                  fixed, more ? more : "", fixed, more ? more : "", set ? set : "");
+  char *differs = sqlite3_str_finish(changed);
+  bool ok = import_exec(
+      run,
+      "INSERT INTO main.results(%s%s) SELECT %s%s FROM import_taken WHERE true "
+      "ON CONFLICT (task, item, model, attempt) DO UPDATE SET "
+      "correct = excluded.correct, score = excluded.score, error = excluded.error, "
+      "score_lo = excluded.score_lo, score_hi = excluded.score_hi%s "
+      "WHERE results.correct IS NOT excluded.correct OR results.score IS NOT excluded.score OR "
+      "results.error IS NOT excluded.error OR results.score_lo IS NOT excluded.score_lo OR "
+      "results.score_hi IS NOT excluded.score_hi%s",
+      fixed, more ? more : "", fixed, more ? more : "", set ? set : "", differs ? differs : "");
   sqlite3_free(more);
   sqlite3_free(set);
+  sqlite3_free(differs);
   return ok;
 }
 

@@ -107,6 +107,7 @@ def columns(t):
         t.imports(f"one of two aliases, {name}", t.file(name, text), [("m", "two", 1, 1, 1, None, None)], item="id")
     for name, text in (("three.csv", "model,qid,id,item,correct\nm,8,9,1,1\n"), ("three.json", '{"model":"m","qid":8,"id":9,"item":1,"correct":1}')):
         t.imports(f"a name goes before two aliases, {name}", t.file(name, text), [("m", "three", 1, 1, 1, None, None)])
+    t.imports("a column whose name begins like JSON", t.file("odd.csv", "[x,model,item,correct\n1,m,1,1\n"), [("m", "odd", 1, 1, 1, None, None)])
     t.imports("a key that comes late", t.file("late.jsonl", '{"model":"m","item":1,"correct":1}\n{"model":"m","item":2,"correct":null,"error":"quota"}\n'),
               [("m", "late", 1, 1, 1, None, None), ("m", "late", 2, 1, None, None, "quota")])
     t.imports("records within an object", t.file("in.json", '{"version":2,"rows":[],"data":[{"model":"m","item":1,"correct":1},{"model":"m","item":2,"correct":0}],"end":{}}'),
@@ -164,6 +165,8 @@ def twice(t):
         said = t.run(db, file)[1]
         t.check(f"attempts that are counted, time {time}", t.rows(db), rows)
         t.check(f"attempts that are counted are told, time {time}", "1 questions come again without an attempt" in said, True)
+        content = content if time > 1 else db.read_bytes()
+    t.check("the same again leaves the database as it is, byte for byte", content == db.read_bytes(), True)
     t.check("what is there", said.splitlines()[-1], "csv results: rows 4, models 1, tasks 1, questions 2")
     other = t.file("b.csv", "model,task,item,correct\nm,t,1,0\nn,t,1,1\n")
     first = t.file("a.csv", "model,task,item,correct\nm,t,1,1\nm,t,2,1\n")
