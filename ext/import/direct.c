@@ -20,7 +20,7 @@ bool import_direct_begin(import_run *run, const import_file *file, const char *t
   sqlite3_str_appendall(values, "?");
   for (const char *comma = columns; (comma = strchr(comma, ',')); comma++)
     sqlite3_str_appendall(values, ", ?");
-  for (int i = 0; ok && run->keep[i]; i++) {
+  for (int i = 0; ok && i < run->asked; i++) {
     if (!import_has_column(run, table, run->keep[i]))
       ok = import_exec(run, "ALTER TABLE main.%s ADD COLUMN \"%w\"", table, run->keep[i]);
     sqlite3_str_appendf(names, ", \"%w\"", run->keep[i]);
@@ -53,7 +53,7 @@ bool import_direct_add(import_run *run, import_file *file, const import_value *v
   sqlite3_stmt *insert = run->stage->insert;
   int rc = SQLITE_OK;
   for (int i = 0; i < count; i++) rc |= bind(insert, i + 1, values[i]);
-  for (int i = 0; run->keep[i]; i++)
+  for (int i = 0; i < run->asked; i++)
     rc |= bind(insert, count + i + 1, kept ? kept[i] : (import_value){0});
   file->rows++;
   run->rows++;

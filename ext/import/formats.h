@@ -103,6 +103,7 @@ typedef struct import_file {
 
 struct import_format {
   const char *name, *reads, *told_by, *becomes; /* for people */
+  const char *keeps; /* other columns that are kept unasked, commas between them, or NULL */
   bool (*knows)(import_run *run, const import_file *file);
   bool (*read)(import_run *run, import_file *file);
 };

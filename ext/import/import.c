@@ -381,26 +381,41 @@ static bool read_all(import_run *run, const char *const *paths, int n) {
 ** A run
 */
 
-/* The columns to keep, apart. */
-static bool cut_keep(import_run *run) {
-  const char *at = run->choices->keep;
-  for (int count = 0; at && *at;) {
+/* Whether a column is kept anyway: one that results has, or that was named before. */
+static bool is_kept(const import_run *run, const char *name, size_t length) {
+  bool kept = false;
+  for (int i = 0; i < IMPORT_COLUMNS; i++)
+    kept = kept || import_is_name(name, length, import_column_names[i]);
+  for (int i = 0; run->keep[i]; i++) kept = kept || import_is_name(name, length, run->keep[i]);
+  return kept;
+}
+
+/* The columns of a list, apart. */
+static bool cut_names(import_run *run, const char *at, int most, int *count) {
+  while (at && *at) {
     size_t n = strcspn(at, ",");
     while (n > 0 && *at == ' ') at++, n--;
     size_t used = n;
     while (used > 0 && at[used - 1] == ' ') used--;
-    if (count == IMPORT_MOST_KEPT)
-      return import_fail(run, NULL, "at most %d columns can be kept", IMPORT_MOST_KEPT);
-    bool own = false;
-    for (int i = 0; i < IMPORT_COLUMNS; i++)
-      own = own || (strlen(import_column_names[i]) == used &&
-                    sqlite3_strnicmp(at, import_column_names[i], (int)used) == 0);
-    if (used > 0 && !own && !(run->keep[count++] = sqlite3_mprintf("%.*s", (int)used, at)))
+    if (*count == most) return import_fail(run, NULL, "at most %d columns can be kept", most);
+    if (used > 0 && !is_kept(run, at, used) &&
+        !(run->keep[(*count)++] = sqlite3_mprintf("%.*s", (int)used, at)))
       return import_no_memory(run);
     at += n;
     at += *at == ',';
   }
   return true;
+}
+
+/* The columns to keep: what the person asks for, then what formats have. */
+static bool cut_keep(import_run *run) {
+  int count = 0;
+  bool ok = cut_names(run, run->choices->keep, IMPORT_MOST_ASKED, &count);
+  run->asked = count;
+  const import_format *format;
+  for (int i = 0; ok && (format = import_formats(i, NULL, NULL, NULL, NULL)); i++)
+    ok = cut_names(run, format->keeps, IMPORT_MOST_KEPT, &count);
+  return ok;
 }
 
 static bool check_choices(import_run *run) {

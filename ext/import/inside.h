@@ -20,7 +20,7 @@
 
 #include "formats.h"
 
-enum { IMPORT_MOST_KEPT = 32, IMPORT_MOST_REFUSED = 20 };
+enum { IMPORT_MOST_ASKED = 30, IMPORT_MOST_KEPT = 32, IMPORT_MOST_REFUSED = 20 };
 
 typedef struct import_map import_map;
 typedef struct import_sort import_sort;
@@ -37,10 +37,11 @@ struct import_run {
   bool no_memory; /* it ends without a message */
   char *refused;  /* lines, for people */
   sqlite3_int64 refusals;
-  char *keep[IMPORT_MOST_KEPT + 1];
-  sqlite3_int64 rows;     /* staged */
-  sqlite3_int64 taken;    /* of them */
-  sqlite3_int64 repeated; /* questions whose attempts were counted */
+  char *keep[IMPORT_MOST_KEPT + 1]; /* columns; first those that the person asked for, */
+  int asked;                        /* so many; then others, kept where there are any */
+  sqlite3_int64 rows;               /* staged */
+  sqlite3_int64 taken;              /* of them */
+  sqlite3_int64 repeated;           /* questions whose attempts were counted */
   sqlite3_stmt *has;
   struct import_stage *stage;
 };

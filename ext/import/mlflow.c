@@ -132,5 +132,6 @@ const import_format import_mlflow = {
     .told_by = "tables assessments and trace_info",
     .becomes = "a model per run, a question per request, scored by the judge or else by a person; "
                "columns judge and human hold both, for judged_ci(judge, human)",
+    .keeps = "judge,human",
     .knows = knows,
     .read = read};

@@ -82,7 +82,8 @@ static bool add_columns(import_run *run) {
       ok = !run->error && import_exec(run, "ALTER TABLE main.results ADD COLUMN %s %s",
                                       import_column_names[i], types[i]);
   for (int i = 0; ok && run->keep[i]; i++)
-    if (!import_has_column(run, "results", run->keep[i]))
+    if ((i < run->asked || run->stage->has[IMPORT_COLUMNS + i]) &&
+        !import_has_column(run, "results", run->keep[i]))
       ok = !run->error &&
            import_exec(run, "ALTER TABLE main.results ADD COLUMN \"%w\"", run->keep[i]);
   return ok;
@@ -101,7 +102,8 @@ static bool insert_all(import_run *run) {
   for (int i = IMPORT_COST; i < IMPORT_COLUMNS + IMPORT_MOST_KEPT; i++) {
     const char *name = i < IMPORT_COLUMNS ? import_column_names[i] : run->keep[i - IMPORT_COLUMNS];
     if (!name) break;
-    if (i < IMPORT_COLUMNS && !run->stage->has[i]) continue;
+    bool asked = i >= IMPORT_COLUMNS && i - IMPORT_COLUMNS < run->asked;
+    if (!asked && !run->stage->has[i]) continue;
     sqlite3_str_appendf(names, ", \"%w\"", name);
     sqlite3_str_appendf(sets, ", \"%w\" = excluded.\"%w\"", name, name);
     sqlite3_str_appendf(changed, " OR results.\"%w\" IS NOT excluded.\"%w\"", name, name);

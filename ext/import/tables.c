@@ -40,13 +40,14 @@ static bool knows_keys(const import_run *run, const char *object, const import_s
 
 static bool take_lines(import_run *run, import_file *file, const import_shape *shape,
                        import_csv *csv, const import_roles *roles) {
-  import_value kept[IMPORT_MOST_KEPT];
+  import_value kept[IMPORT_MOST_KEPT] = {{0}};
   import_answer a = {0};
   int got;
   while ((got = import_csv_next(csv)) == 1) {
     for (int i = 0; i < shape->count; i++)
       if (roles->of[i] >= 0) a.of[i] = import_csv_field(csv, (size_t)roles->of[i]);
-    for (int i = 0; run->keep[i]; i++) kept[i] = import_csv_field(csv, (size_t)roles->kept[i]);
+    for (int i = 0; run->keep[i]; i++)
+      if (roles->kept[i] >= 0) kept[i] = import_csv_field(csv, (size_t)roles->kept[i]);
     a.kept = kept;
     a.number = import_csv_line(csv);
     if (!shape->take(run, file, &a)) return false;
@@ -66,7 +67,8 @@ static bool read_csv(import_run *run, import_file *file, const import_shape *sha
   for (size_t i = 0; ok && i < width; i++) import_csv_want(csv, i, false);
   for (int i = 0; ok && i < shape->count; i++)
     if (roles.of[i] >= 0) import_csv_want(csv, (size_t)roles.of[i], true);
-  for (int i = 0; ok && run->keep[i]; i++) import_csv_want(csv, (size_t)roles.kept[i], true);
+  for (int i = 0; ok && run->keep[i]; i++)
+    if (roles.kept[i] >= 0) import_csv_want(csv, (size_t)roles.kept[i], true);
   ok = ok && take_lines(run, file, shape, csv, &roles);
   sqlite3_free(names);
   import_csv_close(csv);
@@ -267,7 +269,8 @@ static char *select_roles(const import_run *run, const import_shape *shape,
     comma = ", ";
   }
   for (int i = 0; run->keep[i]; i++)
-    sqlite3_str_appendf(sql, "%sr.\"%w\" AS \"%w\"", comma, names[roles->kept[i]], run->keep[i]);
+    if (roles->kept[i] >= 0)
+      sqlite3_str_appendf(sql, "%sr.\"%w\" AS \"%w\"", comma, names[roles->kept[i]], run->keep[i]);
   sqlite3_str_appendf(sql, " FROM \"%w\" AS r", table_of(run, shape));
   return sqlite3_str_finish(sql);
 }

@@ -173,7 +173,14 @@ def mlflow(t):
     t.imports("MLflow: judge and human, side by side", db, [
         ("large", "q0", 0, 0), ("large", "q1", 1, 0), ("large", "q2", None, None), ("large", "q3", 1, None),
         ("small", "q0", 0, 0), ("small", "q1", 1, 0), ("small", "q2", 1, None), ("small", "q3", None, None)],
-        "SELECT model, item, judge, human FROM results ORDER BY 1, 2", keep="judge,human")
+        "SELECT model, item, judge, human FROM results ORDER BY 1, 2")
+    plain = t.file("plain.csv", "model,task,item,correct\nother,qa,q0,1\n")
+    t.imports("MLflow: beside a table without them", [db, plain], [("large", 3), ("other", 0), ("small", 3)],
+              "SELECT model, count(judge) FROM results GROUP BY 1")
+    t.imports("a table without them gets no such columns", plain, [(0,)],
+              "SELECT count(*) FROM pragma_table_info('results') WHERE name IN ('judge', 'human')")
+    t.imports("a table with them keeps them", t.file("own.csv", "model,item,correct,Judge,human\nm,1,1,1,0\nm,2,0,0,\n"), [("1", "0"), ("0", "")],
+              "SELECT judge, human FROM results ORDER BY item")
     t.imports("MLflow: another assessment", db, [("large", 4, 0, 1.5), ("small", 3, 1, 0.75)],
               "SELECT model, count(score), count(error), sum(score) FROM results GROUP BY 1", metric="length")
     t.refuses("MLflow: an assessment that is not there", db, "no assessment named tone", "correctness", "length", metric="tone")
