@@ -88,7 +88,7 @@ static const char answers[] =
     "  SELECT *, place % times + 1 AS attempt, "
     "         min(test_idx) OVER (PARTITION BY same, place / times) AS item FROM placed, repeated"
     ") "
-    "SELECT model, item, attempt, CASE WHEN reason <> 2 THEN success END AS correct, "
+    "SELECT model, item, attempt, success AS correct, "
     "       CASE WHEN reason <> 2 THEN score END AS score, "
     "       CASE WHEN reason = 2 THEN coalesce(error, 'errored') END AS error, "
     "       cost, latency, tokens, 'result ' || number AS place, "
