@@ -124,7 +124,7 @@ bool import_find_roles(import_run *run, const import_file *file, const import_sh
     out->kept[i] = -1;
     for (size_t k = 0; k < count; k++)
       if (sqlite3_stricmp(names[k], run->keep[i]) == 0) out->kept[i] = (int)k;
-    if (out->kept[i] < 0 && i < run->asked)
+    if (i < run->asked && out->kept[i] < 0)
       ok =
           import_fail(run, file, "there is no column %s to keep; there are: %s", run->keep[i], all);
   }

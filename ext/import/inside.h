@@ -8,7 +8,7 @@
 **   sql.c       formats in SQL           columns.c  columns of a person's own table
 **   stage.c     answers, sorted by sort.c, until all files are read
 **   taken.c     which of them are taken  settle.c   how they get into the table
-**   direct.c    votes and counts
+**   direct.c    votes and counts         table.c    records as a table, for formats
 **   told.c      what people are told     map.c      what is counted by name
 **   names.c     which metric is taken    near.c     what lies about a file
 */

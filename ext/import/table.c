@@ -8,14 +8,15 @@
 */
 #include "formats.h"
 
-static bool fill(import_run *run, import_records *in, sqlite3 *db, sqlite3_stmt *insert) {
+static bool fill(import_run *run, const import_file *file, import_records *in, sqlite3 *db,
+                 sqlite3_stmt *insert) {
   const char *text;
   size_t length;
   int more;
   while ((more = import_next(in, &text, &length, NULL)) > 0)
     if (sqlite3_bind_text64(insert, 1, text, length, SQLITE_STATIC, SQLITE_UTF8) ||
         sqlite3_step(insert) != SQLITE_DONE || sqlite3_reset(insert))
-      return import_fail(run, NULL, "cannot be kept in a temporary table: %s", sqlite3_errmsg(db));
+      return import_fail(run, file, "cannot be kept in a temporary table: %s", sqlite3_errmsg(db));
   return !more && import_rest(in, &text) && import_set_head(run, text);
 }
 
@@ -31,7 +32,7 @@ sqlite3 *import_table(import_run *run, const import_file *file, const char *at, 
                           NULL, NULL, NULL) ||
              sqlite3_prepare_v2(db, "INSERT INTO records(record) VALUES (?1)", -1, &insert, NULL)))
     ok = import_fail(run, file, "cannot be kept in a temporary table: %s", sqlite3_errmsg(db));
-  ok = ok && fill(run, in, db, insert);
+  ok = ok && fill(run, file, in, db, insert);
   sqlite3_finalize(insert);
   import_close(in);
   if (ok) return db;
