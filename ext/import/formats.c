@@ -131,8 +131,7 @@ bool import_has(import_run *run, const import_file *file, const char *path) {
   if (rc == SQLITE_OK) rc = sqlite3_bind_text(run->has, 2, path, -1, SQLITE_STATIC);
   if (rc != SQLITE_OK) return import_no_memory(run);
   bool has = sqlite3_step(run->has) == SQLITE_ROW && sqlite3_column_int(run->has, 0);
-  sqlite3_reset(run->has);
-  return has;
+  return sqlite3_reset(run->has) == SQLITE_OK ? has : import_no_memory(run);
 }
 
 bool import_named(const import_file *file, const char *glob) {

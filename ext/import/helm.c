@@ -44,6 +44,8 @@ static bool value_of(const char *line, const char *key, char value[100]) {
   at += strlen(key);
   at += strspn(at, " \"'");
   sqlite3_snprintf(100, value, "%.*s", (int)strcspn(at, " \t\r,}#\"'\\"), at);
+  for (at = value; *at; at++)
+    if ((unsigned char)*at < ' ') return false;
   return *value != 0;
 }
 
@@ -83,8 +85,7 @@ static const char main_of[] =
     "         coalesce(value ->> '$.environment.main_name', value ->> '$.main_name') AS main_name, "
     "         coalesce(value ->> '$.environment.main_split', value ->> '$.main_split') "
     "         AS main_split "
-    "  FROM json_each(CASE WHEN json_valid(?2) THEN ?2 ELSE '{}' END, '$.run_groups') "
-    "  WHERE type = 'object') AS g ON g.name = s.value "
+    "  FROM json_each(?2, '$.run_groups') WHERE type = 'object') AS g ON g.name = s.value "
     "WHERE main_name <> 'none' ORDER BY s.key LIMIT 1";
 
 static bool look_up(import_run *run, const import_file *file, const char *spec, const char *schema,

@@ -165,8 +165,7 @@ bool import_has_column(import_run *run, const char *table, const char *column) {
                       table, column))
     return false;
   bool there = sqlite3_step(one) == SQLITE_ROW;
-  sqlite3_finalize(one);
-  return there;
+  return sqlite3_finalize(one) == SQLITE_OK ? there : import_db_failed(run);
 }
 
 /*

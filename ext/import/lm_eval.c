@@ -55,7 +55,8 @@ static const char about[] =
 static const char answers[] =
     "WITH taken AS MATERIALIZED " TAKEN ", repeats AS MATERIALIZED ("
     "  SELECT r.value FROM json_each(:record, '$.scores_per_repeat') AS r, taken "
-    "  WHERE r.key = metric OR '(' || r.key || ')' = substr(metric, -length(r.key) - 2)"
+    "  WHERE r.type = 'array' AND "
+    "        (r.key = metric OR '(' || r.key || ')' = substr(metric, -length(r.key) - 2))"
     "), given AS ("
     "  SELECT k.key + 1 AS attempt, k.type, k.value FROM repeats, json_each(repeats.value) AS k "
     "  UNION ALL "

@@ -49,8 +49,8 @@ static const char run_report[] =
     "                (SELECT value FROM json_each(:record, '$.failure_reasons') "
     "                 WHERE key = i.value), 'failed') END AS error "
     "  FROM json_each(:record) AS l, json_each(l.value) AS i "
-    "  WHERE l.key IN ('resolved_ids', 'unresolved_ids', 'empty_patch_ids', "
-    "                  'error_ids')" BY_REPOSITORY;
+    "  WHERE l.type = 'array' AND l.key IN ('resolved_ids', 'unresolved_ids', 'empty_patch_ids', "
+    "                                       'error_ids')" BY_REPOSITORY;
 
 /* Also of an instance. */
 static const char verdicts[] =
@@ -65,7 +65,8 @@ static const char resolved[] =
     "  SELECT i.value AS item, l.key = 'resolved' AS correct, NULL AS error "
     "  FROM json_each(:record) AS l, "
     "       json_each(CASE l.type WHEN 'array' THEN l.value ELSE '[]' END) AS i "
-    "  UNION ALL SELECT value, 0, NULL FROM json_each(coalesce(:head, '[]'))" BY_REPOSITORY;
+    "  UNION ALL SELECT trim(value), 0, NULL FROM json_each(coalesce(:head, '[]')) "
+    "  WHERE trim(value) <> ''" BY_REPOSITORY;
 
 static const char about[] = "SELECT nullif(json_array_length(:record, '$.incomplete_ids'), 0) || "
                             "       ' instances without a prediction are left out' AS note";
@@ -92,19 +93,24 @@ static bool knows(import_run *run, const import_file *file) {
   return kind;
 }
 
-/* Sets :head to the ids that were asked: one per line, or as a JSON array. */
+/* Sets :head to the ids that were asked: a JSON array, or made of one per line. */
 static bool read_asked(import_run *run) {
-  static const char ids[] =
-      "SELECT json_group_array(trim(value)) FROM json_each(CASE WHEN json_valid(?1) THEN ?1 ELSE "
-      "'[' || replace(replace(json_quote(?1), '\\r', ''), '\\n', '\",\"') || ']' END) "
-      "WHERE trim(value) <> ''";
-  char *text = NULL, *list = NULL;
+  const char *const valid = "SELECT 1 WHERE json_valid(?1)";
+  char *text = NULL, *json = NULL;
+  import_buffer list = {0};
   if (!import_chosen(run)->items) return true;
   bool ok = import_text(run, import_chosen(run)->items, &text);
   const char *const texts[] = {text};
-  ok = ok && import_ask(run, NULL, ids, texts, 1, &list) && import_set_head(run, list);
+  ok = ok && import_ask(run, NULL, valid, texts, 1, &json);
+  for (const char *at = text; ok && !json && *at;
+       at += strcspn(at, "\r\n"), at += strspn(at, "\r\n"))
+    ok = import_append(run, &list, list.length ? "," : "[", 1) &&
+         import_append_quoted(run, &list, at, strcspn(at, "\r\n"));
+  ok = ok && import_append(run, &list, list.length ? "]" : "[]", list.length ? 2 : 3) &&
+       import_set_head(run, json ? text : list.text);
   sqlite3_free(text);
-  sqlite3_free(list);
+  sqlite3_free(json);
+  import_buffer_free(&list);
   return ok;
 }
 

@@ -32,10 +32,11 @@ static bool knows(import_run *run, const import_file *file) {
 
 static const char domains[] =
     "SELECT 'domain' AS what, "
-    "       CASE WHEN a.value LIKE '%reservation%' THEN 'airline' ELSE 'retail' END AS name, "
+    "       CASE WHEN action LIKE '%reservation%' THEN 'airline' ELSE 'retail' END AS name, "
     "       0 AS rank "
-    "FROM json_each(:record, '$.info.task.actions') AS t, json_each(t.value) AS a "
-    "WHERE a.key = 'name' AND (a.value LIKE '%reservation%' OR a.value LIKE '%order%')";
+    "FROM (SELECT value ->> '$.name' AS action FROM json_each(:record, '$.info.task.actions') "
+    "      WHERE type = 'object') "
+    "WHERE action LIKE '%reservation%' OR action LIKE '%order%'";
 
 static const char about[] =
     "SELECT coalesce(:head ->> '$.info.agent_info.llm', "

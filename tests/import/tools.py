@@ -452,6 +452,27 @@ def databases(t):
             t.refuses("phoenix: an annotation that is not there", source, "--metric must be one of", "a tone", "by hand", "correctness", "got tone", metric="tone")
 
 
+def other_types(t):
+    """Values of other types than a tool writes are missing, or refused: none of them ends the import with SQLite's own words."""
+    record = {"doc_id": 1, "filter": "none", "metrics": ["acc"], "acc": 1}
+    report = {"resolved_ids": ["a__b-1"], "unresolved_ids": "none", "infra_failure_ids": {}, "failure_reasons": 3, "incomplete_ids": "x"}
+    run = {"task_id": 1, "trial": 0, "reward": 1, "traj": [], "info": {"task": {"actions": ["text", {"name": 3}, {"name": "an_order"}]}}}
+    log = essay_log(["C", "I"])
+    log["samples"][0].update(scores={"rated": "text"}, model_usage={"m": "text"}, error=None)
+    spec = {"name": "n", "adapter_spec": {"model": "m"}, "groups": [1, "g"]}
+    for tool, files, counts in (("lm_eval", {"m/samples_a.jsonl": "\n".join(json.dumps({**record, "doc_id": i, "scores_per_repeat": r}) for i, r in enumerate(("x", {"acc": "x"}, [1])))}, (3, 3, 0)),
+                                ("swebench", {"m.json": report}, (1, 1, 0)), ("tau_bench", {"a.json": [run]}, (1, 1, 0)), ("inspect", {"a.json": log}, (2, 0, 1)),
+                                ("helm", {"r/per_instance_stats.json": [{**instance(1, exact_match=1), "stats": ["x", {"name": "y"}, *instance(1, exact_match=1)["stats"]]}],
+                                          "r/run_spec.json": spec, "schema.json": {"run_groups": ["x", {"name": "g", "environment": "y"}]}}, (1, 1, 0))):
+        db = t.path("odd.db")
+        said = t.run(db, t.files(files))
+        t.check(f"{tool}: other types", (said if said[0] else 0, t.rows(db, "SELECT count(*), sum(correct), count(error) FROM results")), (0, [counts]))
+    ids = t.file("ids.txt", "a__b-1\n\\n\"x\"\n")
+    db = t.path("ids.db")
+    t.run(db, t.files({"v/results/results.json": {"resolved": ["a__b-1"]}}), items=ids)
+    t.check("swebench: ids of any characters", t.rows(db, "SELECT item FROM results ORDER BY 1"), [('\\n"x"',), ("a__b-1",)])
+
+
 def all_or_nothing(t):
     """An import that cannot take every record takes none, and says why."""
     record = '{"doc_id": %s, "filter": "none", "metrics": ["acc"], "acc": 1}\n'
@@ -469,7 +490,7 @@ def all_or_nothing(t):
 def main():
     t = Tools(sys.argv[1])
     for suite in (lm_eval, lm_eval_choices, lm_eval_files, lm_eval_repeats, inspect, inspect_files, inspect_ends, inspect_same, inspect_zipped, inspect_hostile,
-                  swebench, tau_bench, helm, helm_splits, databases, all_or_nothing):
+                  swebench, tau_bench, helm, helm_splits, databases, other_types, all_or_nothing):
         suite(t)
     t.end()
 
