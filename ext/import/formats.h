@@ -95,9 +95,10 @@ typedef struct import_file {
   bool one_run;  /* with its model and task; of two such files only the later is taken */
   bool strict;   /* the same answer twice in it, of one attempt, is refused: a person's table */
   bool skipped;  /* note says why */
-  sqlite3_int64 rows;           /* of votes and counts: settle.c is not asked about these */
-  sqlite3_int64 id;             /* counts the files */
-  struct import_source *source; /* where its bytes are: bytes.c */
+  const struct import_file *told_with; /* by import_tell_together() */
+  sqlite3_int64 rows;                  /* of votes and counts: settle.c is not asked about these */
+  sqlite3_int64 id;                    /* counts the files */
+  struct import_source *source;        /* where its bytes are: bytes.c */
   struct import_file *next;
 } import_file;
 
@@ -133,6 +134,10 @@ bool import_skip(import_run *run, import_file *file, const char *format, ...);
 
 /* Adds to the file's note. */
 bool import_note(import_run *run, import_file *file, const char *format, ...);
+
+/* Tells of files of the same format and model that come one after the other in one line: where
+** a run has a file per answer. */
+void import_tell_together(import_run *run, import_file *file);
 
 /* Sets a text of a file, such as &file->model; NULL and "" are nothing. */
 bool import_set(import_run *run, char **out, const char *format, ...);

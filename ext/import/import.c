@@ -91,6 +91,15 @@ bool import_set(import_run *run, char **out, const char *format, ...) {
   return ok;
 }
 
+void import_tell_together(import_run *run, import_file *file) {
+  const import_file *first = run->together;
+  if (first && first->format == file->format && file->model &&
+      strcmp(first->model, file->model) == 0)
+    file->told_with = first;
+  else
+    run->together = file->model ? file : NULL;
+}
+
 bool import_progress(import_run *run) {
   const import_choices *c = run->choices;
   if (!c->progress || c->progress(c->host, run->rows, run->file_count) == 0) return true;

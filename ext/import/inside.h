@@ -31,6 +31,7 @@ struct import_run {
   sqlite3 *scratch; /* for formats in SQL: has no tables */
   const import_choices *choices;
   import_file *files, **last;
+  const import_file *together; /* the first of files that are told of in one line */
   sqlite3_int64 file_count;
   char *head;     /* :head */
   char *error;    /* what ends the import */

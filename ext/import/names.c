@@ -41,13 +41,13 @@ static const char missing[] =
     "FROM import_chosen AS c WHERE what IN (SELECT what FROM import_names) AND "
     "name NOT IN (SELECT name FROM import_names AS n WHERE n.what = c.what)";
 
+/* Choices that no file has got.  Formats that do not use these tables look after their own. */
 static const char nowhere[] =
     "SELECT '--' || what || coalesce(' must be one of ' || "
     "  (SELECT group_concat(name, ', ') FROM import_offered AS o WHERE o.what = c.what), "
     "  ' is not for these files') || ', got ' || name "
-    "FROM import_chosen AS c "
-    "WHERE NOT EXISTS (SELECT 1 FROM import_offered AS o WHERE o.what = c.what AND o.name = "
-    "c.name)";
+    "FROM import_chosen AS c WHERE EXISTS (SELECT 1 FROM import_offered) AND NOT EXISTS "
+    "  (SELECT 1 FROM import_offered AS o WHERE o.what = c.what AND o.name = c.name)";
 
 /* Where nothing was chosen, the first names are enough. */
 static const char enough_names[] =

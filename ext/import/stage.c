@@ -291,7 +291,8 @@ static import_pair *pair_of(import_run *run, import_value model, import_value ta
   name->length = 0;
   if (!put_text(run, name, model) || !put(run, name, task.text, task.length)) return NULL;
   s->pair = import_map_at(s->pairs, name->text, name->length, true);
-  const void *asked[2] = {s->file, s->pair};
+  const import_file *told = s->file->told_with ? s->file->told_with : s->file;
+  const void *asked[2] = {told, s->pair};
   if (!s->pair || !import_map_at(s->asked, asked, sizeof asked, true)) {
     import_no_memory(run);
     return NULL;

@@ -305,12 +305,13 @@ def swebench(t):
         "openai__gpt-5.run1.json": run, "predictions.json": [], "other.json": {"a": 1},
         "logs/run1/m__x/django__django-1/report.json": {"django__django-1": {"patch_is_None": False, "resolved": True}},
         "logs/run1/m__x/django__django-2/report.json": {"django__django-2": {"resolved": False}},
+        "logs/run1/m__x/a-b__c-1/report.json": {"a-b__c-1": {"resolved": True}},
         "pro/claude/eval_results.json": {f"instance_own__repo-web-{commit}-vnan": True, f"instance_own__repo-{commit}": False, f"instance_own__repo-{commit}-v{commit}": True},
         "verified/agent/results/results.json": {"no_generation": ["django__django-2"], "no_logs": [], "resolved": ["django__django-1"]}})
     db = t.path("swe.db")
     left = "2 instances without a prediction are left out"
     t.check("swebench: imports", [row for row in t.told(db, folder) if row[0]], [
-        ("m__x", "django/django", None, 2, 1, 0.5, 0, None), ("m__x", "django/django", None, 2, 1, 0.5, 0, None),
+        ("m__x", "2 tasks", None, 3, 2, 0.666667, 0, None),
         ("openai__gpt-5.run1", "2 tasks", None, 4, 1, 0.25, 1, left), ("claude", "2 tasks", None, 3, 2, 0.666667, 0, None),
         ("agent", None, None, 0, None, None, 0, "not imported: it lists what was resolved, not what was asked: name a file with the ids, --items")])
     t.check("swebench: rows", t.rows(db, "SELECT task, item, attempt, correct, error FROM results WHERE model = 'openai__gpt-5.run1' ORDER BY item"), [
