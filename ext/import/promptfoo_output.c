@@ -140,7 +140,7 @@ static bool read(import_run *run, import_file *file) {
 }
 
 const import_format import_promptfoo_output = {
-    .name = "promptfoo-output",
+    .name = "promptfoo_output",
     .reads = "promptfoo's output.json, output.jsonl and output.csv",
     .told_by = "evalId and results.version; testIdx and promptIdx; columns Status, Score and "
                "Grader Reason",
