@@ -100,14 +100,6 @@ static const board_pair *held_pair_of(const report *r, const report_model *x,
   return board_pair_at(r->board, a < b ? a : b, a < b ? b : a);
 }
 
-static report_stand stand_of(const report *r, const report_model *lead, const report_model *m) {
-  if (m->s.accuracy == lead->s.accuracy) return REPORT_LEADS;
-  const board_pair *p = held_pair_of(r, lead, m);
-  if (isnan(p->p_all)) return REPORT_UNMET;
-  int verdict = p->a == lead->model ? p->verdict : -p->verdict;
-  return verdict > 0 ? REPORT_BEHIND : verdict < 0 ? REPORT_AHEAD : REPORT_OPEN;
-}
-
 const report_pair *report_pair_of(const report *r, size_t place, size_t other) {
   size_t i = place < other ? place : other, j = place < other ? other : place;
   return &r->pairs[i * r->shown + j];
@@ -116,11 +108,11 @@ const report_pair *report_pair_of(const report *r, size_t place, size_t other) {
 /* The better model first. */
 static report_pair turn_pair(report_pair p) {
   if (!(p.diff < 0)) return p;
-  return (report_pair){p.second,  p.first, p.n, -p.diff, 1 - p.sure, {-p.ci.hi, -p.ci.lo},
-                       -p.verdict};
+  return (report_pair){p.second,   p.first, p.n, -p.diff, 1 - p.sure, {-p.ci.hi, -p.ci.lo},
+                       -p.verdict, p.tied};
 }
 
-static ev_status know_pair_of(report *r, size_t i, size_t j) {
+static ev_status read_pair(report *r, size_t i, size_t j, report_pair *read) {
   board_pair p = {0};
   ev_interval ci = {NAN, NAN};
   const report_model *a = &r->models[i], *b = &r->models[j];
@@ -130,9 +122,8 @@ static ev_status know_pair_of(report *r, size_t i, size_t j) {
     status = board_pair_interval(r->board, &p, r->host, &ci);
     if (status == EV_OK) status = board_pair_prob(r->board, &p, r->host);
   }
-  r->pairs[i * r->shown + j] =
-      turn_pair((report_pair){i, j, p.n, p.mean_a - p.mean_b, p.prob, ci,
-                              held->a == a->model ? held->verdict : -held->verdict});
+  *read = turn_pair((report_pair){i, j, p.n, p.mean_a - p.mean_b, p.prob, ci,
+                                  held->a == a->model ? held->verdict : -held->verdict, p.tied});
   return status;
 }
 
@@ -141,7 +132,31 @@ static ev_status know_pairs(report *r) {
   r->pairs = sqlite3_malloc64((r->shown * r->shown + 1) * sizeof *r->pairs);
   if (!r->pairs) return EV_NO_MEMORY;
   for (size_t i = 0; i < r->shown && status == EV_OK; i++)
-    for (size_t j = i + 1; j < r->shown && status == EV_OK; j++) status = know_pair_of(r, i, j);
+    for (size_t j = i + 1; j < r->shown && status == EV_OK; j++)
+      status = read_pair(r, i, j, &r->pairs[i * r->shown + j]);
+  return status;
+}
+
+/* How a model stands to the leader, by their pair. */
+static report_stand stand_of(const report_pair *p) {
+  bool leads = p->first == 0; /* the leader is the better one on their common questions */
+  if (p->verdict) return (p->verdict > 0) == leads ? REPORT_BEHIND : REPORT_AHEAD;
+  return leads && p->ci.lo > 0 ? REPORT_LIKELY : REPORT_OPEN;
+}
+
+static ev_status know_stands(report *r) {
+  ev_status status = EV_OK;
+  const report_model *lead = &r->models[0];
+  for (size_t i = 1; i < r->ranked && status == EV_OK; i++) {
+    report_model *m = &r->models[i];
+    report_pair p;
+    if (m->s.accuracy == lead->s.accuracy) continue; /* as 0 says, it leads */
+    if (i < r->shown)
+      p = *report_pair_of(r, 0, i);
+    else
+      status = read_pair(r, 0, i, &p);
+    m->stand = isnan(held_pair_of(r, lead, m)->p_all) ? REPORT_UNMET : stand_of(&p);
+  }
   return status;
 }
 
@@ -172,9 +187,8 @@ static ev_status know_report(report *r) {
   if (status != EV_OK) return status;
   r->shown = r->ranked < REPORT_SHOWN ? r->ranked : REPORT_SHOWN;
   count_verdicts(r);
-  for (size_t i = 0; i < r->ranked; i++)
-    r->models[i].stand = stand_of(r, &r->models[0], &r->models[i]);
   status = know_pairs(r);
+  if (status == EV_OK) status = know_stands(r);
   return status == EV_OK ? know_tasks(r) : status;
 }
 

@@ -13,14 +13,17 @@
 #include "boards.h"
 #include "svg.h"
 
-/* Pairs and tasks are shown of so many models; the panels of tasks have fewer. */
-enum { REPORT_SHOWN = 30, REPORT_PANEL = 12 };
+/* Pairs and tasks are shown of so many models; a task's panel has fewer; of so many tasks
+** there are panels. */
+enum { REPORT_SHOWN = 30, REPORT_PANEL = 12, REPORT_TASKS = 18 };
 
-/* How a model stands to the one that leads, by the test of all pairs at once: with the same
-** accuracy, not separated, worse, better, or without a question in common. */
+/* How a model stands to the one that leads: with the same accuracy; not separated from it;
+** probably behind, as by the interval of the two alone; behind or ahead by the test of all
+** pairs at once; or without a question in common. */
 typedef enum report_stand {
   REPORT_LEADS,
   REPORT_OPEN,
+  REPORT_LIKELY,
   REPORT_BEHIND,
   REPORT_AHEAD,
   REPORT_UNMET
@@ -43,6 +46,7 @@ typedef struct report_pair {
   double n, diff, sure; /* n is 0 where they have no question in common */
   ev_interval ci;
   int verdict; /* held to all pairs: 1 where the first is better, -1 where it is worse */
+  bool tied;   /* the same data */
 } report_pair;
 
 typedef struct report {
@@ -77,6 +81,7 @@ void report_percent(report *r, double x, int digits);       /* 93% */
 void report_chance(report *r, double p);                    /* the same from <1% to >99% */
 void report_points(report *r, double x);                    /* +3.2, of differences */
 void report_range(report *r, ev_interval ci);               /* 72.1–98.0% */
+void report_share(report *r, double x);                     /* 0.5%, with its digits up to six */
 void report_level(report *r);                               /* 95% */
 const char *report_measure(const report *r);
 

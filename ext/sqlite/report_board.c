@@ -23,20 +23,36 @@ static bool report_has_bounds(const report *r) {
   return r->errored > 0 && !board_settings_of(r->board)->errors_wrong;
 }
 
+static bool report_has(const report *r, report_stand stand) {
+  for (size_t i = 0; i < r->ranked; i++)
+    if (r->models[i].stand == stand) return true;
+  return false;
+}
+
+static bool report_has_shades(const report *r) {
+  return report_has(r, REPORT_LIKELY) || report_has(r, REPORT_BEHIND);
+}
+
+static void report_board_key(report *r) {
+  if (!report_has_shades(r)) return;
+  report_add(r, "<p class=\"key\"><span class=\"near\">leads, or is too close to the leader to "
+                "call</span>");
+  if (report_has(r, REPORT_LIKELY))
+    report_add(r, " <span class=\"likely\">is probably behind the leader</span>");
+  report_add(r, "</p>\n");
+}
+
 static void report_board_heads(report *r, const report_axis *axis) {
   if (r->tested) report_head(r, "keep", "rank");
   report_head(r, "name keep", "model");
   report_axis_head(r, "picture", axis);
   report_head(r, "keep", report_measure(r));
   report_level_head(r, "third");
-  if (r->ranked > 1)
-    report_head(r, "third",
-                report_has_bounds(r) ? "chance of being best, by what was answered"
-                                     : "chance of being best");
+  if (r->ranked > 1) report_head(r, "third end", "chance of being best");
   report_head(r, "", "questions");
   if (r->repeated) report_head(r, "", "answers");
   if (r->errored > 0) report_head(r, "fourth", "errored");
-  if (report_has_bounds(r)) report_head(r, "fourth", "interval whatever those were");
+  if (report_has_bounds(r)) report_head(r, "fourth end", "interval whatever those were");
 }
 
 static void report_rank_cell(report *r, const report_model *m) {
@@ -51,9 +67,17 @@ static void report_rank_cell(report *r, const report_model *m) {
                         hi, lo, hi);
 }
 
+/* What is within reach of the leader is shaded, unless nothing is out of its reach. */
+static void report_open_board_row(report *r, const report_model *m) {
+  bool behind = m->stand == REPORT_BEHIND || m->stand == REPORT_UNMET || isnan(m->s.accuracy);
+  if (behind || !report_has_shades(r))
+    report_add(r, "<tr>");
+  else
+    report_add(r, m->stand == REPORT_LIKELY ? "<tr class=\"likely\">" : "<tr class=\"near\">");
+}
+
 static void report_board_row(report *r, const report_axis *axis, const report_model *m) {
-  bool near = m->stand != REPORT_BEHIND && m->stand != REPORT_UNMET && !isnan(m->s.accuracy);
-  report_add(r, near && r->apart ? "<tr class=\"near\">" : "<tr>");
+  report_open_board_row(r, m);
   if (r->tested) report_rank_cell(r, m);
   report_name_cell(r, "name keep", m->name);
   report_add(r, "<td class=\"picture\">");
@@ -82,21 +106,19 @@ void report_leaderboard(report *r) {
   report_axis axis = report_board_axis(r);
   report_add(r, "<section class=\"chart\"><h2>Leaderboard</h2>\n");
   if (r->ranked == 0) report_add(r, "<p>No answers yet.</p>\n");
-  if (r->apart)
-    report_add(r,
-               "<p class=\"key\"><span class=\"near\">shaded</span> leads, or is too close to the "
-               "leader to call on these questions</p>\n");
+  report_board_key(r);
   report_open_table(r, "leaderboard", r->tested ? "plotted" : "plotted alone");
   report_board_heads(r, &axis);
   report_open_rows(r);
   for (size_t i = 0; i < r->count; i++) report_board_row(r, &axis, &r->models[i]);
   report_close_table(r);
   report_add(r, "<p class=\"soft\">The dot is what the model scored, the bar its interval.");
-  if (report_has_bounds(r))
-    report_add(r, " The dots beside a bar reach as far as the missing answers could move it.");
   if (r->tested)
-    report_add(r, " A rank of 2–4 means that one model is clearly ahead, and that the model may be "
+    report_add(r, " A rank of 2–4 means that one model is clearly better, and that this one may be "
                   "anywhere from second to fourth.");
+  if (report_has_bounds(r))
+    report_add(r, " Ranks and chances go by the answers that are there; the dotted line shows how "
+                  "far the missing ones could move the bar.");
   report_add(r, "</p>\n");
   report_add(r, "</section>\n");
 }
@@ -234,6 +256,9 @@ static size_t report_most_attempts(const report *r) {
   return most;
 }
 
+/* So many rows are shown without a click. */
+enum { REPORT_ATTEMPTS = 60 };
+
 void report_passes(report *r) {
   size_t most = report_most_attempts(r);
   if (most == 0) return;
@@ -241,7 +266,10 @@ void report_passes(report *r) {
   report_count(r, (double)most);
   report_add(r, " times. <b>pass@k</b> is the share of questions with at least one right answer "
                 "in k attempts, <b>pass^k</b> the share where all k are right.</p>\n");
+  bool long_one = r->task_count * r->shown > REPORT_ATTEMPTS;
+  if (long_one) report_add(r, "<details><summary>Every task and model</summary>\n");
   report_pass_table(r, "attempts", false);
+  if (long_one) report_add(r, "</details>\n");
   if (most == 2) return;
   report_add(r, "<details><summary>Fewer attempts too</summary>\n");
   report_pass_table(r, "passes", true);

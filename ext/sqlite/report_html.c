@@ -48,14 +48,17 @@ void report_range(report *r, ev_interval ci) {
   report_percent(r, ci.hi, 1);
 }
 
-/* A level is shown with the digits that it has, up to six. */
-void report_level(report *r) {
-  double percent = 100 * board_settings_of(r->board)->level;
+void report_share(report *r, double x) {
+  double percent = 100 * x;
   int digits = 0;
   for (double scaled = percent; digits < 6 && fabs(scaled - round(scaled)) > 1e-7; scaled *= 10)
     digits++;
   evalci_append_fixed(r->out, percent, digits);
   report_add(r, "%");
+}
+
+void report_level(report *r) {
+  report_share(r, board_settings_of(r->board)->level);
 }
 
 const char *report_measure(const report *r) {
@@ -74,7 +77,7 @@ void report_head(report *r, const char *class, const char *text) {
 }
 
 void report_level_head(report *r, const char *class) {
-  sqlite3_str_appendf(r->out, "<th class=\"%s\" scope=\"col\">", class);
+  sqlite3_str_appendf(r->out, "<th class=\"%s level\" scope=\"col\">", class);
   report_level(r);
   report_add(r, " interval</th>");
 }
@@ -143,8 +146,7 @@ void report_ci_cell(report *r, const char *class, ev_interval ci) {
 ** Axes
 */
 
-/* The finest steps of which at most six hold all; from 0 to 1 where that is more than half
-** of it. */
+/* The finest steps of which at most six hold all. */
 report_axis report_axis_for(double least, double most, bool differences) {
   static const double steps[] = {0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005,
                                  0.01,   0.02,   0.05,   0.1,   0.2,   0.5};
@@ -152,7 +154,6 @@ report_axis report_axis_for(double least, double most, bool differences) {
   for (int i = 0; i < STEPS; i++) {
     double first = floor(least / steps[i] + 1e-9), last = ceil(most / steps[i] - 1e-9);
     if (last - first > MOST_STEPS) continue;
-    if (!differences && (last - first) * steps[i] > 0.501) break;
     return (report_axis){.least = first * steps[i],
                          .step = steps[i],
                          .steps = (int)fmax(1, last - first),

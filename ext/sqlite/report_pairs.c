@@ -8,10 +8,9 @@
 
 /* The pair in words. */
 static const char *report_verdict(const report_pair *p) {
-  if (p->verdict > 0) return "better";
-  if (p->verdict < 0) return "worse";
-  if (p->ci.lo > 0) return "better only as a single pair";
-  return isnan(p->ci.lo) ? "" : "not separated";
+  if (p->verdict) return p->verdict > 0 ? "clearly better" : "clearly worse";
+  if (p->ci.lo > 0) return "probably better";
+  return isnan(p->ci.lo) ? "" : p->tied ? "tied" : "not separated";
 }
 
 /* Its class in the triangle: separated, by itself alone, or not. */
@@ -51,13 +50,13 @@ static void report_triangle(report *r) {
   report_add(r,
              "<p>How sure, in per cent, that the model of the column is better than the model of "
              "the row.");
-  if (r->ranked > r->shown) report_add(r, " The first 30 models.");
+  if (r->ranked > r->shown) sqlite3_str_appendf(r->out, " The first %d models.", (int)r->shown);
   report_add(r,
-             "</p>\n<p class=\"key\"><span class=\"open\">too close to call</span> "
-             "<span class=\"single\">clear only if these two were all there is to compare</span> "
-             "<span class=\"apart\">clear</span></p>\n");
+             "</p>\n<p class=\"key\"><span class=\"open\">not separated, too close to call</span> "
+             "<span class=\"single\">probably better</span> "
+             "<span class=\"apart\">clearly better</span></p>\n");
   sqlite3_str_appendf(r->out, "<div id=\"triangle\" class=\"%s\" style=\"--m:%d\">",
-                      last > 12 ? "tight" : "roomy", (int)last);
+                      last > 9 ? "tight" : "roomy", (int)last);
   for (size_t row = 0; row <= last; row++) {
     sqlite3_str_appendf(r->out, "<span><b>%d</b> ", (int)row + 1);
     report_text(r, r->models[row].name);
@@ -85,7 +84,9 @@ static report_axis report_pair_axis(const report *r) {
 }
 
 static void report_pair_row(report *r, const report_axis *axis, const report_pair *p) {
-  report_add(r, p->verdict ? "<tr>" : "<tr class=\"near\">");
+  report_add(r, p->verdict     ? "<tr>"
+                : p->ci.lo > 0 ? "<tr class=\"likely\">"
+                               : "<tr class=\"near\">");
   report_name_cell(r, "name keep", r->models[p->first].name);
   report_name_cell(r, "name keep", r->models[p->second].name);
   report_name_cell(r, "text keep", report_verdict(p));

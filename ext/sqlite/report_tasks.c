@@ -1,7 +1,9 @@
 /*
-** The report's tasks: a panel for each, all on one axis; the mean of tasks; and a table.
+** The report's tasks: a panel for each, all on one axis; the mean of tasks; and a table.  Of
+** many tasks those have panels that tell the models apart best.
 */
 #include <math.h>
+#include <stdlib.h>
 
 #include "report.h"
 
@@ -40,11 +42,14 @@ static void report_panel_row(report *r, const report_axis *axis, const char *nam
   report_add(r, "</span></div>\n");
 }
 
+static size_t report_panel_models(const report *r) {
+  return r->shown < REPORT_PANEL ? r->shown : REPORT_PANEL;
+}
+
 static void report_panel(report *r, const report_axis *axis, size_t task,
                          const report_task_cell *cells) {
   double best = -1, questions = 0;
-  size_t count = r->shown;
-  if (count > REPORT_PANEL) count = REPORT_PANEL;
+  size_t count = report_panel_models(r);
   for (size_t i = 0; i < count; i++) {
     best = fmax(best, cells[i].s.accuracy);
     questions = fmax(questions, cells[i].s.questions);
@@ -60,6 +65,71 @@ static void report_panel(report *r, const report_axis *axis, size_t task,
     if (cells[i].s.asked)
       report_panel_row(r, axis, r->models[i].name, &cells[i], cells[i].s.accuracy == best);
   report_add(r, "</section>\n");
+}
+
+/* How far the intervals of a task's best and worst model are apart: less than 0 where they
+** overlap, and NAN where the panel would be empty. */
+typedef struct report_gap {
+  double gap;
+  size_t task;
+} report_gap;
+
+static report_gap report_gap_of(size_t task, const report_task_cell *cells, size_t count) {
+  double highest = NAN, lowest = NAN;
+  for (size_t i = 0; i < count; i++) {
+    highest = fmax(highest, cells[i].ci.lo); /* of a number and NAN the number */
+    lowest = fmin(lowest, cells[i].ci.hi);
+  }
+  return (report_gap){highest - lowest, task};
+}
+
+static int report_by_gap(const void *x, const void *y) {
+  const report_gap *a = x, *b = y;
+  if (a->gap != b->gap) return a->gap < b->gap ? 1 : -1;
+  return a->task < b->task ? -1 : 1;
+}
+
+static int report_by_task(const void *x, const void *y) {
+  const report_gap *a = x, *b = y;
+  return a->task < b->task ? -1 : 1;
+}
+
+static void report_panels(report *r, const report_axis *axis, const report_task_cell *cells) {
+  size_t count = 0;
+  report_gap *gaps = sqlite3_malloc64(r->task_count * sizeof *gaps);
+  if (!report_ok(r, gaps ? EV_OK : EV_NO_MEMORY)) return;
+  for (size_t t = 0; t < r->task_count; t++) {
+    gaps[count] = report_gap_of(t, cells + t * r->shown, report_panel_models(r));
+    if (!isnan(gaps[count].gap)) count++;
+  }
+  qsort(gaps, count, sizeof *gaps, report_by_gap);
+  if (count > REPORT_TASKS) count = REPORT_TASKS;
+  qsort(gaps, count, sizeof *gaps, report_by_task);
+  report_add(r, "<div class=\"panels\">");
+  for (size_t i = 0; i < count; i++)
+    report_panel(r, axis, gaps[i].task, cells + gaps[i].task * r->shown);
+  report_add(r, "</div>\n");
+  sqlite3_free(gaps);
+}
+
+static void report_panels_words(report *r) {
+  bool fewer = r->task_count > REPORT_TASKS;
+  report_add(r, fewer ? "<h2>Tasks</h2>\n<p>Of " : "<h2>Every task</h2>\n<p>");
+  if (fewer) {
+    report_things(r, (double)r->task_count, "task");
+    sqlite3_str_appendf(
+        r->out,
+        ", here are the %d on which the best and the worst model are farthest apart, "
+        "which is partly luck; the table below has all. ",
+        REPORT_TASKS);
+  }
+  report_add(r, "All panels have the same axis; the highest ");
+  report_add(r, report_measure(r));
+  report_add(r, " of each is in bold.");
+  if (r->shown > REPORT_PANEL)
+    sqlite3_str_appendf(r->out, " A panel has the first %d models, the table %d.", REPORT_PANEL,
+                        (int)r->shown);
+  report_add(r, "</p>\n");
 }
 
 /* The mean of tasks, each counting alike; and on other tasks like these. */
@@ -132,13 +202,8 @@ static void report_all_tasks(report *r, report_task_cell *cells) {
     cells[i] = report_task_of(r, i / r->shown, i % r->shown);
   if (r->status != EV_OK) return;
   report_axis axis = report_task_axis(r, cells);
-  report_add(r, "<h2>Every task</h2>\n<p>All panels have the same axis; the highest ");
-  report_add(r, report_measure(r));
-  report_add(r, " of each is in bold.");
-  if (r->shown > REPORT_PANEL) report_add(r, " The first 12 models; the table has the first 30.");
-  report_add(r, "</p>\n<div class=\"panels\">");
-  for (size_t t = 0; t < r->task_count; t++) report_panel(r, &axis, t, cells + t * r->shown);
-  report_add(r, "</div>\n");
+  report_panels_words(r);
+  report_panels(r, &axis, cells);
   report_across(r);
   report_task_table(r, &axis, cells);
 }

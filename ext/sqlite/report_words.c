@@ -5,8 +5,8 @@
 
 #include "report.h"
 
-/* So many names are listed, and the rest counted. */
-enum { MOST_NAMED = 6 };
+/* So many names are listed; more are counted. */
+enum { MOST_NAMED = 5 };
 
 static void report_strong(report *r, size_t place) {
   report_add(r, "<strong>");
@@ -20,7 +20,7 @@ typedef struct report_list {
 } report_list;
 
 static void report_listed(report *r, report_list *list, size_t place) {
-  size_t named = list->total > MOST_NAMED + 1 ? MOST_NAMED : list->total;
+  size_t named = list->total > MOST_NAMED ? MOST_NAMED - 1 : list->total;
   if (list->done >= named) return;
   if (list->done > 0) report_add(r, list->done + 1 == list->total ? " and " : ", ");
   report_strong(r, place);
@@ -42,14 +42,14 @@ static void report_list_of(report *r, report_stand stand) {
     if (r->models[i].stand == stand) report_listed(r, &list, i);
 }
 
-/* "33% and 53%, 95% sure." */
+/* "33% and 53% (95% sure)." */
 static void report_between(report *r, ev_interval ci) {
   report_percent(r, ci.lo, 0);
   report_add(r, " and ");
   report_percent(r, ci.hi, 0);
-  report_add(r, ", ");
+  report_add(r, " (");
   report_level(r);
-  report_add(r, " sure.");
+  report_add(r, " sure).");
 }
 
 /*
@@ -96,7 +96,9 @@ static void report_open_lead(report *r) {
 static void report_bounds(report *r) {
   ev_interval ci = r->models[0].bounded;
   if (isnan(ci.lo)) return;
-  report_add(r, " Whatever the missing answers were, its accuracy is between ");
+  report_add(r, " Whatever the missing answers were, its ");
+  report_add(r, report_measure(r));
+  report_add(r, " is between ");
   report_between(r, ci);
 }
 
@@ -126,28 +128,54 @@ static void report_lead(report *r) {
   if (leads > 1) report_add(r, " each");
 }
 
-static void report_within_reach(report *r, size_t open, bool others, const char *it) {
-  if (open > MOST_NAMED + 1)
-    sqlite3_str_appendf(r->out, "; %d other models are within reach of %s: ", (int)open, it);
-  else if (others)
-    sqlite3_str_appendf(r->out, "; no other model is within reach of %s but ", it);
-  else
-    sqlite3_str_appendf(r->out, "; too close to %s to call: ", it);
-  report_list_of(r, REPORT_OPEN);
+/* Where some are within reach of the leader, and others not. */
+static void report_within_reach(report *r, size_t open, const char *it) {
+  if (open > MOST_NAMED) {
+    sqlite3_str_appendf(r->out, "; %d other models are within reach of %s", (int)open, it);
+  } else {
+    sqlite3_str_appendf(r->out, "; no other model is within reach of %s", it);
+    if (open > 0) report_add(r, " but ");
+    report_list_of(r, REPORT_OPEN);
+  }
 }
 
+/* Behind the leader for sure, or by the interval of the two alone. */
+static void report_behind(report *r, size_t behind, size_t likely) {
+  report_add(r, " ");
+  if (behind > 0) {
+    report_things(r, (double)behind, "model");
+    report_add(r, behind == 1 ? " is clearly behind" : " are clearly behind");
+    report_add(r, likely > 0 ? "; " : ".");
+  }
+  if (likely == 0) return;
+  if (likely > MOST_NAMED)
+    sqlite3_str_appendf(r->out, behind > 0 ? "%d more" : "%d models", (int)likely);
+  else
+    report_list_of(r, REPORT_LIKELY);
+  report_add(r, likely == 1 ? " is probably behind" : " are probably behind");
+  report_add(r, behind > 0 ? "." : ", but not clearly.");
+}
+
+/* How the others stand to the leader. */
 static void report_reach(report *r) {
   size_t leads = report_standing_so(r, REPORT_LEADS), open = report_standing_so(r, REPORT_OPEN);
   size_t behind = report_standing_so(r, REPORT_BEHIND), others = r->ranked - leads;
-  if (others == 0) {
-    report_add(r, ".");
-  } else if (behind == others) {
+  size_t likely = report_standing_so(r, REPORT_LIKELY);
+  if (behind > 0 && behind == others) {
     report_add(r, others == 1 ? "; the other model is clearly behind."
                               : "; every other model is clearly behind.");
-  } else if (open == others && others > 1) {
-    report_add(r, ", but no other model is clearly behind.");
+  } else if (open > 0 && open == others) {
+    report_add(r, ", but ");
+    if (others == 1) report_list_of(r, REPORT_OPEN);
+    report_add(r,
+               others == 1 ? " is too close to call." : "every other model is too close to call.");
+  } else if (behind + likely > 0) {
+    report_within_reach(r, open, leads == 1 ? "it" : "them");
+    report_add(r, ".");
+    report_behind(r, behind, likely);
   } else if (open > 0) {
-    report_within_reach(r, open, behind > 0, leads == 1 ? "it" : "them");
+    report_add(r, "; too close to call: ");
+    report_list_of(r, REPORT_OPEN);
     report_add(r, ".");
   } else {
     report_add(r, ".");
@@ -176,7 +204,7 @@ static void report_alone(report *r) {
   report_percent(r, m->s.accuracy, 0);
   report_add(r, r->graded ? " on " : " right on ");
   report_things(r, m->s.questions, "question");
-  report_add(r, "; on all questions like these it is between ");
+  report_add(r, "; on all questions like these it would get between ");
   report_between(r, m->ci);
 }
 
@@ -184,10 +212,9 @@ static void report_alone(report *r) {
 static void report_questions(report *r) {
   double common = board_common_questions(r->board);
   if (r->ranked < 2 || common == r->most_questions) return;
-  report_add(r,
-             "<p>The models were not asked the same questions, or did not answer them all. Each ");
+  report_add(r, "<p>The models did not all answer the same questions. A model's ");
   report_add(r, report_measure(r));
-  report_add(r, " is of the questions that the model answered");
+  report_add(r, " and its chance of being best are about the questions that it answered");
   if (r->least_questions < r->most_questions) {
     report_add(r, ", ");
     report_count(r, r->least_questions);
@@ -195,15 +222,15 @@ static void report_questions(report *r) {
     report_count(r, r->most_questions);
     report_add(r, " of them");
   }
-  report_add(r, "; ");
+  report_add(r, r->tested ? "; two models are compared on those that both answered. "
+                          : ". No two models answered the same question, so a difference between "
+                            "them may come from the questions as well as from the models. ");
   if (common == 0)
-    report_add(r, "no question was answered by all.");
+    report_add(r, "No question was answered by all.");
   else
     report_things(r, common, "question");
   if (common > 0) report_add(r, common == 1 ? " was answered by all." : " were answered by all.");
-  report_add(r, r->tested ? " Two models are compared on the questions that both answered.</p>\n"
-                          : " No two models share a question, so differences between them may come "
-                            "from the questions as well as from the models.</p>\n");
+  report_add(r, "</p>\n");
 }
 
 void report_summary(report *r) {
@@ -232,18 +259,17 @@ void report_summary(report *r) {
 */
 static void report_method_of_models(report *r) {
   report_add(r, "<li>");
-  report_add(r, r->graded ? "A score is the mean of the answers' marks, as shares of their range."
+  report_add(r, r->graded ? "A score is the average mark, from 0% for the lowest possible mark to "
+                            "100% for the highest."
                           : "Accuracy is the share of right answers.");
-  report_add(r, " Its <b>");
+  report_add(r, " A model's <b>");
   report_level(r);
-  report_add(r, " interval</b> is where the model's ");
+  report_add(r, " interval</b> is where its ");
   report_add(r, report_measure(r));
-  report_add(r, " on all questions of this kind lies with a probability of ");
+  report_add(r, " on all questions of this kind lies, with a probability of ");
   report_level(r);
-  report_add(r, ": few questions make it wide. ");
-  if (r->repeated)
-    report_add(r, "Questions that were asked several times count as one question each, not as "
-                  "several. ");
+  report_add(r, ". The fewer questions, the wider it is. ");
+  if (r->repeated) report_add(r, "A question that was asked several times counts as one. ");
   report_add(r, "<span class=\"soft\">(");
   if (board_settings_of(r->board)->by_task && r->task_count > 1)
     report_add(r, "<code>macro_ci</code>: each task counts alike");
@@ -258,41 +284,49 @@ static void report_method_of_models(report *r) {
 
 static void report_method_of_pairs(report *r) {
   if (!r->tested) return;
-  report_add(
-      r, "<li><b>Two models</b> are compared question by question, on the questions that both "
-         "answered: a question that is hard for both says nothing about which is "
-         "better. <span class=\"soft\">(<code>paired_diff_ci</code>, "
-         "<code>paired_mean_diff_ci</code>, <code>paired_p</code>)</span></li>\n"
-         "<li>A difference is called <b>clear</b> if luck alone would seldom make one as large. "
-         "Among ");
-  report_things(r, (double)r->tested, "pair");
-  report_add(r, " some would look clear by luck, so the bar is set for all of them together: the "
-                "chance that this page calls even one pair wrongly clear is at most ");
-  evalci_append_fixed(r->out, 100 * (1 - board_settings_of(r->board)->level), 0);
-  report_add(r, "%. ");
+  report_add(r,
+             "<li><b>Two models</b> are compared question by question, on the questions that both "
+             "answered: a question that both get right, or both wrong, does not tell them apart. "
+             "<span class=\"soft\">(<code>paired_diff_ci</code>, <code>paired_mean_diff_ci</code>, "
+             "<code>paired_p</code>)</span></li>\n"
+             "<li><b>Clearly better</b>: luck alone would hardly ever make such a difference. ");
+  if (r->tested > 1) {
+    report_add(r, "Among ");
+    report_things(r, (double)r->tested, "pair");
+    report_add(r, " some differences are large by luck, so the bar is higher the more pairs there "
+                  "are: the ");
+  } else {
+    report_add(r, "The ");
+  }
+  report_add(r, "chance that this page calls any pair clear without cause is at most ");
+  report_share(r, 1 - board_settings_of(r->board)->level);
+  report_add(r, ". ");
   report_things(r, (double)r->apart, "pair");
   report_add(r, r->apart == 1 ? " is" : " are");
-  report_add(r, " clear. <span class=\"soft\">(Holm's method)</span></li>\n"
-                "<li>A <b>rank</b> is a range, from one more than the number of models that are "
-                "clearly ahead, to the last place that a model can have without being clearly "
-                "ahead of those behind it.</li>\n");
+  report_add(r, " clear. <span class=\"soft\">(Holm's method)</span></li>\n");
+  if (r->tested > 1)
+    report_add(r, "<li><b>Probably better</b>: clear if these two models were the only ones to "
+                  "compare, but not among so many pairs.</li>\n");
+  report_add(r, "<li>A <b>rank</b> is a range: its first place is one more than the number of "
+                "models that are clearly better, and its last place leaves those behind that are "
+                "clearly worse.</li>\n");
 }
 
 static void report_method_of_tasks(report *r) {
   if (r->task_count > 1)
-    report_add(r, "<li><b>Mean of the tasks</b>: every task counts alike, however many questions "
-                  "it has. <b>On other tasks like these</b>: where the result would lie if other "
-                  "tasks of the same kind had been chosen; from five tasks on. <span "
-                  "class=\"soft\">(<code>macro_ci</code>, <code>clustered_ci</code> by "
-                  "task)</span></li>\n");
+    report_add(r,
+               "<li><b>Mean of the tasks</b>: every task counts alike, however many questions "
+               "it has. <b>On other tasks like these</b>: where the result on other tasks of the "
+               "same kind would lie; shown from five tasks on. <span "
+               "class=\"soft\">(<code>macro_ci</code>, <code>clustered_ci</code> by "
+               "task)</span></li>\n");
   if (r->errored == 0) return;
-  report_add(r, "<li><b>Errored</b>: ");
-  report_things(r, r->errored, "answer");
-  report_add(r, r->errored == 1 ? " is missing. " : " are missing. ");
+  report_add(r, "<li><b>Errored</b> answers (");
+  report_count(r, r->errored);
   report_add(r, board_settings_of(r->board)->errors_wrong
-                    ? "They count as wrong.</li>\n"
-                    : "They are left out of every number, but for the interval that holds "
-                      "whatever they were. <span class=\"soft\">(<code>bounded_ci</code>; "
+                    ? ") count as wrong.</li>\n"
+                    : ") are left out of every number except the interval that holds whatever "
+                      "they were. <span class=\"soft\">(<code>bounded_ci</code>; "
                       "<code>\"errors\":\"wrong\"</code> counts them as wrong)</span></li>\n");
 }
 
@@ -301,9 +335,9 @@ void report_method(report *r) {
   report_method_of_models(r);
   report_method_of_pairs(r);
   if (r->ranked > 1)
-    report_add(r,
-               "<li><b>Chance of being best</b>: how probable it is, given these answers, that no "
-               "other model here is better on all questions of this kind.</li>\n");
+    report_add(r, "<li><b>Chance of being best</b>: how probable it is, given these answers, that "
+                  "no other model here is better on all questions of this kind. It is about all "
+                  "models at once, and can differ by some points from a comparison of two.</li>\n");
   report_method_of_tasks(r);
   report_add(r, "</ul>\n");
 }

@@ -36,13 +36,14 @@ TASKS = ["math", "<b>code</b>", "a task with a name that goes on " * 6]
 FRAME = """<!DOCTYPE html><body style="margin:0"><iframe src="%s" style="width:%dpx;height:%dpx;border:0"></iframe>
 <pre id="measured"></pre><script>
 addEventListener("load", () => {
-  const frame = document.querySelector("iframe"), page = frame.contentDocument, out = {clipped: [], rows: [], saved: []};
+  const frame = document.querySelector("iframe"), page = frame.contentDocument, out = {clipped: [], rows: [], saved: [], painted: []};
   const box = (element) => element.getBoundingClientRect();
   out.page = page.documentElement.scrollWidth;
   out.ground = frame.contentWindow.getComputedStyle(page.body).backgroundColor;
   const view = frame.contentWindow, board = page.querySelector("#leaderboard");
   const names = () => [...board.tBodies[0].rows].map((row) => row.querySelector(".name").textContent);
   const head = [...board.tHead.rows[0].cells].find((cell) => cell.className.includes("name"));
+  out.keys = [...page.querySelectorAll(".key span")].map((entry) => entry.textContent);
   out.before = names();
   if (out.buttons = page.querySelectorAll("button").length) {
     head.click();
@@ -50,6 +51,8 @@ addEventListener("load", () => {
     head.dispatchEvent(new view.KeyboardEvent("keydown", {key: "Enter", cancelable: true}));
     out.entered = names();
     out.sorted = head.getAttribute("aria-sort");
+    const fillText = view.CanvasRenderingContext2D.prototype.fillText;
+    view.CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) { out.painted.push(text); fillText.call(this, text, ...rest); };
     view.HTMLAnchorElement.prototype.click = function () { out.saved.push([this.download, this.href.slice(0, 22), this.href.length]); };
     for (const button of page.querySelectorAll("button")) button.click();
     for (const name of out.before) for (const row of [...board.tBodies[0].rows])
@@ -57,6 +60,13 @@ addEventListener("load", () => {
   }
   for (const name of page.querySelectorAll("td.name"))
     if (name.scrollWidth > name.clientWidth + 1) out.clipped.push(name.textContent);
+  const cells = (row) => [...row.cells].filter((cell) => cell.matches(".keep")).map((cell) => {
+    const range = page.createRange();
+    range.selectNodeContents(cell);
+    return [...range.getClientRects()].filter((part) => part.width);
+  }).flat();
+  out.overlaps = [...page.querySelectorAll("#leaderboard tr")].filter((row) => cells(row).some((x, i, all) => all.some((y, j) =>
+    i < j && x.left < y.right - 1 && y.left < x.right - 1 && x.top < y.bottom - 1 && y.top < x.bottom - 1))).map((row) => row.textContent);
   for (const row of page.querySelectorAll("#leaderboard tr, #compare tr, #tasks tr")) {
     const plot = row.querySelector(".plot"), details = row.closest("details");
     if (details) details.open = true;
@@ -72,7 +82,7 @@ addEventListener("load", () => {
 
 
 class Row(list):
-    """The cells of a row, and whether it is shaded."""
+    """The cells of a row, and how it is shaded."""
 
 
 class Page(html.parser.HTMLParser):
@@ -93,7 +103,7 @@ class Page(html.parser.HTMLParser):
             self.rows = self.tables[self.table] = []
         elif tag == "tr":
             self.rows.append(Row())
-            self.rows[-1].shaded = given.get("class") == "near"
+            self.rows[-1].shade = given.get("class")
         elif tag in ("td", "th"):
             self.cell = ["", given.get("data-value"), given.get("class") or ""]
             self.rows[-1].append(self.cell)
@@ -121,7 +131,7 @@ class Page(html.parser.HTMLParser):
     def columns(self, table):
         """Of each row but the heading {heading: [text, data-value]}."""
         heads = [cell[0] if "picture" not in cell[2] else "picture" for cell in self.tables[table][0]]
-        return [dict(zip(heads, row), shaded=row.shaded) for row in self.tables[table][1:]]
+        return [dict(zip(heads, row), shade=row.shade) for row in self.tables[table][1:]]
 
 
 def connect(path):
@@ -183,6 +193,13 @@ def apart():
         yield "stars", "graded", q, 1, None, 1.0 + q
 
 
+def twins():
+    """Two models with the same data, and one that is worse."""
+    for q in range(40):
+        for model, right in (("first", q % 4), ("second", q % 4), ("third", q % 3 == 0)):
+            yield model, "task", q, 1, int(bool(right)), None
+
+
 SHAPES = {
     "hostile": hostile,
     "apart": apart,
@@ -192,6 +209,9 @@ SHAPES = {
     "graded": graded_and_unequal,
     "repeated": lambda: simulated(5, 12, 2, 4, attempts=3),
     "forty": lambda: simulated(40, 60, 5, 5),
+    "attempts": lambda: simulated(12, 15, 1, 7, attempts=4),
+    "tasks": lambda: simulated(5, 400, 80, 6, attempts=2),
+    "twins": twins,
 }
 
 
@@ -271,8 +291,8 @@ def compare_numbers(db, page, name, models):
             continue
         for x, y, sign in ((a, b, 1), (b, a, -1)):
             better = "A better" if sign > 0 else "B better"
-            words = "not separated" if all_pairs == verdict == "not separated" else "better only as a single pair" if \
-                all_pairs == "not separated" else "better" if all_pairs == better else "worse"
+            words = verdict if verdict in ("not separated", "tied") else "probably better" if \
+                all_pairs == "not separated" else "clearly better" if all_pairs == better else "clearly worse"
             wanted[x, y] = (sign * diff, *((lo, hi) if sign > 0 else (-hi, -lo)), p if sign > 0 else 1 - p, n, words)
     shown = page.columns("compare")
     check(f"{name}: every pair once: {len(shown)}", len({frozenset((r["model"][0], r["against"][0])) for r in shown}) ==
@@ -305,12 +325,12 @@ def triangle_numbers(text, name, models, wanted):
             if pair is None:
                 check(f"{name}: nothing where there is nothing to compare", (shade, value, words) == ("none", "", ""))
                 continue
-            shades = {"better": "apart", "worse": "apart", "not separated": "open", "better only as a single pair": "single"}
+            shades = {"clearly better": "apart", "clearly worse": "apart", "probably better": "single"}
             check(f"{name}: the square of {first[j][:20]} and {first[i][:20]}", abs(float(value) - pair[3]) < 1e-12 and
-                  html.unescape(words) + "%" == percent(float(value)) and shades[pair[5]] == shade)
+                  html.unescape(words) + "%" == percent(float(value)) and shades.get(pair[5], "open") == shade)
 
 
-def task_numbers(db, page, name, models):
+def task_numbers(db, page, text, name, models):
     tasks = db.execute("SELECT count(DISTINCT task) FROM eval_tasks").fetchone()[0]
     check(f"{name}: tasks are shown where there are several", ("tasks" in page.tables) == (tasks > 1))
     if tasks == 1:
@@ -323,6 +343,7 @@ def task_numbers(db, page, name, models):
     for row, (_, _, accuracy, ci, n, questions) in zip(shown, wanted):
         check(f"{name}: every task has the board's digits", same(row[measure][1], accuracy) and same(row["95% interval"][1], ci) and
               [row["answers"][1], row["questions"][1]] == [str(n), str(questions)])
+    panels(text, name, models, shown)
     wanted = db.execute("SELECT model, macro, macro_ci, task_ci FROM eval_leaderboard WHERE ci IS NOT NULL LIMIT 30").fetchall()
     shown = page.columns("across")
     others = "on other tasks like these"
@@ -331,6 +352,20 @@ def task_numbers(db, page, name, models):
     for row, (_, macro, ci, task_ci) in zip(shown, wanted):
         check(f"{name}: across tasks the board's digits", same(row["mean of the tasks"][1], macro) and
               same(row["95% interval"][1], ci) and (others not in row or same(row[others][1], task_ci)))
+
+
+def panels(text, name, models, shown):
+    """A panel for each task; of many for those on which the best and the worst of the first 12 are farthest apart."""
+    titles = [html.unescape(t) for t in re.findall(r'<section class="panel"><h3>(.*?)</h3>', text, re.S)]
+    ends = {}
+    for row in shown:
+        if row["model"][0] in models[:12] and row["95% interval"][1]:
+            ends.setdefault(row["task"][0], []).append(json.loads(row["95% interval"][1]))
+    gaps = {task: max(lo for lo, _ in of) - min(hi for _, hi in of) for task, of in ends.items()}
+    check(f"{name}: a panel a task, or 18 of them", len(titles) == min(18, len(gaps)) == len(set(titles)))
+    check(f"{name}: panels that tell models apart best", min(gaps[t] for t in titles) >=
+          max((gap for task, gap in gaps.items() if task not in titles), default=-1))
+    check(f"{name}: which is said", (f"Of {len(gaps)} tasks, here are the 18" in text) == (len(gaps) > 18))
 
 
 def pass_numbers(db, page, name, models):
@@ -357,7 +392,7 @@ def first_sentence(db, page, name, models):
     leader, accuracy, errors, n = rows[0]
     check(f"{name}: {said!r} begins with the leader", said.startswith(leader))
     if len(models) == 1:
-        check(f"{name}: {said!r} says how sure", "between" in said and "95% sure" in said)
+        check(f"{name}: {said!r} says how sure", "between" in said and "(95% sure)" in said)
         return
     # whether every missing answer, taken against the leader, leaves it first
     shaken = errors and any(a * m + e > accuracy * n * (m + e) / (n + errors) - 1e-9 for _, a, e, m in rows[1:])
@@ -365,16 +400,30 @@ def first_sentence(db, page, name, models):
     if shaken:
         check(f"{name}: {said!r} counts what is missing", f"{errors} of its {n + errors} answers are missing" in said)
         return
-    near = [b if a == leader else a for a, b in db.execute("""SELECT model_a, model_b FROM eval_compare
-            WHERE ? IN (model_a, model_b) AND verdict_all = 'not separated'""", [leader])]
-    near = [m for m, a, *_ in rows[1:] if m in near and a != accuracy]
-    if near and len(near) < len(models) - 1:
-        check(f"{name}: {said!r} names {near[:6]}", all(m in said for m in near[:6]) and
-              (len(near) <= 7 or f"and {len(near) - 6} others" in said))
-    shaded = page.columns("leaderboard")
-    apart = db.execute("SELECT count(*) FROM eval_compare WHERE verdict_all <> 'not separated'").fetchone()[0]
-    check(f"{name}: shaded is what is within reach", not apart or
-          {r["model"][0] for r in shaded if r["shaded"]} >= {leader, *near})
+    stands = {}
+    for a, b, alone, among in db.execute("SELECT model_a, model_b, verdict, verdict_all FROM eval_compare WHERE ? IN (model_a, model_b)",
+                                         [leader]):
+        ours = "A better" if a == leader else "B better"
+        stands[b if a == leader else a] = "behind" if among == ours else "ahead" if among.endswith("better") else \
+            "likely" if alone == ours else "open"
+    of = {stand: [m for m, a, *_ in rows[1:] if a != accuracy and stands.get(m) == stand] for stand in ("open", "likely", "behind")}
+    near, likely, behind = of.values()
+    some = behind or likely
+    if some and near and len(near) <= 5:
+        check(f"{name}: {said!r} names {near}", "within reach of it but" in said and all(m in said for m in near))
+    elif some and near:
+        check(f"{name}: {said!r} counts {len(near)}", f"; {len(near)} other models are within reach of" in said)
+    elif some and likely:
+        check(f"{name}: {said!r} has nobody within reach", "no other model is within reach of" in said)
+    elif near:
+        check(f"{name}: {said!r} says that all are close", "too close to call" in said)
+    if likely:
+        check(f"{name}: {said!r} says who is probably behind", "probably behind" in said and
+              (f"{len(likely)} m" in said if len(likely) > 5 else all(m in said for m in likely)))
+    shades = {r["model"][0]: r["shade"] for r in page.columns("leaderboard")}
+    check(f"{name}: shaded is what is within reach, lightly what is probably behind", not some or
+          all([shades[leader] == "near", *(shades[m] == "near" for m in near), *(shades[m] == "likely" for m in likely),
+               *(shades[m] is None for m in behind)]))
 
 
 def common_numbers(db, page, text, name):
@@ -385,8 +434,8 @@ def common_numbers(db, page, text, name):
     order = sorted(wanted, key=lambda row: (-row[1], overall.index(row[0])))
     differs = 0 < common < questions and [row[0] for row in order] != overall[:len(order)]
     check(f"{name}: the common questions where the order differs", ("common" in page.tables) == bool(differs))
-    check(f"{name}: of which questions each number is", ("were not asked the same questions" in text) == (common < questions))
-    check(f"{name}: none is common", ("no question was answered by all" in text) == (common == 0))
+    check(f"{name}: of which questions each number is", ("did not all answer the same questions" in text) == (common < questions))
+    check(f"{name}: none is common", ("No question was answered by all" in text) == (common == 0))
     if differs:
         measure = page.tables["common"][0][2][0]
         shown = page.columns("common")
@@ -425,10 +474,12 @@ def opened(path, name, width, scheme=""):
     check(f"{name} at {width} does not scroll sideways: {measured['page']}", measured["page"] <= width)
     check(f"{name} at {width}: charts can be saved: {measured['saved']}", measured["buttons"] == len(measured["saved"]) > 0 and
           all(kind == "data:image/png;base64," and size > 4000 for _, kind, size in measured["saved"]))
+    check(f"{name} at {width}: with the keys to their colours {measured['keys']}", set(measured["keys"]) <= set(measured["painted"]))
     check(f"{name} at {width}: a heading sorts, by a click and by a key", len(measured["before"]) == 1 or
           (measured["clicked"] == measured["entered"][::-1] and sorted(measured["clicked"]) == sorted(measured["before"]) and
            measured["sorted"] == "descending"))
     check(f"{name} at {width}: names are whole: {measured['clipped']}", not measured["clipped"])
+    check(f"{name} at {width}: no text is over another: {measured['overlaps']}", not measured["overlaps"])
     check(f"{name} at {width}: nothing is beyond a phone's edge: {measured['scrolls']}", width > PHONE or not measured["scrolls"])
     for row in measured["rows"]:
         if row["table"] == "leaderboard":
@@ -467,7 +518,7 @@ def shape(path, name, rows):
         common_numbers(db, page, text, name)
     first_sentence(db, page, name, models)
     pass_numbers(db, page, name, models)
-    task_numbers(db, page, name, models)
+    task_numbers(db, page, text, name, models)
     check(f"{name}: names stay text", set(page.tags).isdisjoint({"img", "iframe"}) and page.tags.count("script") == 1)
     without_script(path, name, text)
     for width in (1200, PHONE):
@@ -500,8 +551,8 @@ def options(path):
     check("a title and a note are text", page.tags.count("script") == 1 and "<h1>&lt;b&gt;Spring&lt;/b&gt; &amp; co</h1>" in text and
           "&lt;/p&gt;&lt;script&gt;alert(1)" in text)
     check("the level is the one asked for", "90% interval" in page.columns("leaderboard")[0])
-    check("errors that count as wrong shake nobody", "steady leads" in page.texts["summary"] and "whatever those were" not in text)
-    check("which the page says", "They count as wrong" in text)
+    check("errors that count as wrong shake nobody", "steady leads" in page.texts["summary"] and "interval whatever those were" not in text)
+    check("which the page says", "count as wrong" in text)
     for given, words in (({"title": 3}, "title in options must be text"), ({"heading": "x"}, "title, note")):
         try:
             db.execute("SELECT eval_report('results', ?)", [json.dumps(given)])
