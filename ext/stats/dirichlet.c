@@ -381,11 +381,23 @@ static ev_status one_sided(bool below, ev_dirichlet_value *value) {
   return EV_OK;
 }
 
+/* The host is asked at first, and then after so many atoms, which take some milliseconds. */
+static const double ASKED_AFTER = 1000;
+
+static bool dirichlet_interrupted(ev_dirichlet *d) {
+  if (d->unasked > 0) {
+    d->unasked -= (double)d->count;
+    return false;
+  }
+  d->unasked = ASKED_AFTER;
+  return ev_interrupted(d->host);
+}
+
 ev_status ev_dirichlet_at(ev_dirichlet *d, ev_point m, ev_dirichlet_value *value) {
   assert(m.x >= 0 && m.y >= 0);
   tilted t = tilt_at(d, m);
   if (t.most <= 0 || t.least >= 0) return one_sided(t.most <= 0, value);
-  if (ev_interrupted(d->host)) return EV_INTERRUPTED;
+  if (dirichlet_interrupted(d)) return EV_INTERRUPTED;
   ev_status status = find_saddle(&t);
   if (status == EV_NOT_CONVERGED && tail_vanishes(&t)) return one_sided(t.s > 0, value);
   if (status != EV_OK) return status;

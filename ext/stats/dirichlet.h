@@ -34,6 +34,7 @@ typedef struct ev_dirichlet {
   double spread;           /* about a standard deviation of logit(mean) */
   double *scratch;         /* owned; a few numbers an atom */
   ev_host host;
+  double unasked; /* atoms to evaluate before the host is asked again */
 } ev_dirichlet;
 
 /* Copies the atoms.  Equal ones should come merged: it costs time otherwise. */

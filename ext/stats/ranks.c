@@ -388,6 +388,9 @@ static void add_node(rank_walk *w, int j, double weight) {
   count_above(w, j);
 }
 
+/* The host is asked at first, and then after so many models, of a panel each. */
+static const double ASKED_AFTER = 100;
+
 /* Walks the axis. */
 static ev_status walk(rank_walk *w, ev_host host) {
   double t = HUGE_VAL, end = -HUGE_VAL;
@@ -395,8 +398,11 @@ static ev_status walk(rank_walk *w, ev_host host) {
     t = fmin(t, w->classes[i].from);
     end = fmax(end, w->classes[i].to);
   }
-  while (t < end) {
-    if (ev_interrupted(host)) return EV_INTERRUPTED;
+  for (double unasked = 0; t < end; unasked -= (double)w->count) {
+    if (unasked <= 0) {
+      if (ev_interrupted(host)) return EV_INTERRUPTED;
+      unasked = ASKED_AFTER;
+    }
     double length = posterior_limit(w, t, end), lengths;
     evaluate_panel(w, t, length);
     while ((lengths = count_lengths(w, length)) > COUNT_PANEL) {
