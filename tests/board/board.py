@@ -8,12 +8,16 @@ p, verdicts, ranks and P(best), which the views have otherwise, to anew.py.
 Then what views cannot do: options, names of tables and columns, errors, recursion, pairs asked for by WHERE.
 """
 import contextlib
+import math
 import pathlib
 import random
 import sqlite3
 import sys
 import threading
 import time
+
+import numpy as np
+from scipy import stats
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/views")]
@@ -396,6 +400,38 @@ def denied():
     db.set_authorizer(None)
 
 
+def exact_flips(sizes, times, total):
+    """The two-sided mid-p of sums of three sizes, each so many times with a random sign: every count of two of them, and
+    the tail of the third."""
+    chances = stats.binom.pmf(range(times + 1), times, 0.5)
+    tail = stats.binom.sf(np.arange(-1, times + 1), times, 0.5)  # P(count >= i), 0 after the last
+    signed = 2 * np.arange(times + 1) - times
+    rest = sizes[0] * signed[:, None] + sizes[1] * signed[None, :]
+    need = ((abs(total) - rest) / sizes[2] + times) / 2  # of the third, to reach the total
+    least = np.clip(np.ceil(need - 1e-9), 0, times + 1).astype(int)
+    at = np.rint(need)
+    equal = np.where((abs(need - at) < 1e-9) & (at >= 0) & (at <= times), stats.binom.pmf(at, times, 0.5), 0)
+    return 2 * float((chances[:, None] * chances[None, :] * (tail[least] - equal / 2)).sum())
+
+
+def without_a_unit():
+    """Three sizes of differences without a common unit, 700 times each, are more than the sign-flip test can count:
+    there p is twice the posterior's smaller tail, which is close to it."""
+    draw, times = random.Random(1), 700
+    sizes = [1 / math.pi, 1 / math.e, 1 / math.sqrt(2)]
+    db = views.opened()
+    db.execute("CREATE TABLE results(model, item, score)")
+    total = 0
+    for q in range(3 * times):
+        size = sizes[q % 3]
+        for_a = draw.random() < 0.52
+        total += size if for_a else -size
+        db.executemany("INSERT INTO results VALUES (?, ?, ?)", [("a", q, size if for_a else 0), ("b", q, 0 if for_a else size)])
+    p = db.execute("SELECT p FROM eval_compare").fetchone()[0]
+    wanted = exact_flips(sizes, times, total)
+    check(f"without a unit: {p} is {wanted}", abs(p - wanted) < 0.0005)
+
+
 def graded_board():
     """What takes a second to report, nearly all of it after reading."""
     db = views.opened()
@@ -451,6 +487,7 @@ def main():
     pushdown()
     joins()
     denied()
+    without_a_unit()
     interrupts()
     finish()
 
