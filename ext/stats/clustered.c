@@ -7,7 +7,7 @@
 ** or, by its prior EV_PRIOR_ICC, with the intraclass correlation 1/(1+d) uniform, that
 ** is, a density of (1+d)^-2.
 **
-** d is the strength of the tie between clusters and theta:
+** d is how closely the clusters follow theta:
 ** Var(theta_t) = theta (1-theta) / (d+1), so a large d means similar clusters
 ** and a small one means that each cluster is all right or all wrong.
 **
@@ -735,7 +735,7 @@ static void tally_clusters(hierarchy *h, const ev_cluster *clusters, size_t coun
   h->mixed = h->right.clusters + h->wrong.clusters - h->all.clusters;
 }
 
-/* One question a cluster: nothing is tied, and d is not in the likelihood. */
+/* One question per cluster: d is not in the likelihood. */
 static bool are_independent(const ev_cluster *clusters, size_t count) {
   for (size_t i = 0; i < count; i++)
     if (clusters[i].n > 1) return false;
