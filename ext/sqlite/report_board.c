@@ -159,8 +159,8 @@ static void report_common_table(report *r, const evalci_sorted_row *rows, size_t
   report_add(r, "<h2>On the questions that all answered</h2>\n<p>");
   report_things(r, board_common_questions(r->board), "question");
   report_add(r, board_common_questions(r->board) == 1 ? " was" : " were");
-  report_add(r, " answered by every model. On these the order is not the same as on all that "
-                "each answered.</p>\n");
+  report_add(r,
+             " answered by every model. On these the order differs from the leaderboard's.</p>\n");
   sqlite3_str_appendf(r->out,
                       "<details%s><summary>The order on these</summary>\n<div class=\"wide\">",
                       count <= REPORT_PANEL ? " open" : "");
@@ -169,8 +169,8 @@ static void report_common_table(report *r, const evalci_sorted_row *rows, size_t
   report_head(r, "name", "model");
   report_head(r, "", report_measure(r));
   report_level_head(r, "");
-  report_head(r, "extra", "on all that it answered");
-  report_head(r, "extra", "questions of that");
+  report_head(r, "extra", "on all its questions");
+  report_head(r, "extra", "its questions");
   report_open_rows(r);
   for (size_t i = 0; i < count; i++) report_common_row(r, &r->models[rows[i].row.model]);
   report_close_table(r);
@@ -271,7 +271,7 @@ void report_passes(report *r) {
   report_pass_table(r, "attempts", false);
   if (long_one) report_add(r, "</details>\n");
   if (most == 2) return;
-  report_add(r, "<details><summary>Fewer attempts too</summary>\n");
+  report_add(r, "<details><summary>With fewer attempts too</summary>\n");
   report_pass_table(r, "passes", true);
   report_add(r, "</details>\n");
 }

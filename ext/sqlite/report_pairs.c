@@ -47,9 +47,9 @@ static void report_square(report *r, size_t row, size_t column) {
 
 static void report_triangle(report *r) {
   size_t last = r->shown - 1;
-  report_add(r,
-             "<p>How sure, in per cent, that the model of the column is better than the model of "
-             "the row.");
+  report_add(
+      r, "<p>How sure it is, in per cent, that the model of the column is better than the model "
+         "of the row.");
   if (r->ranked > r->shown) sqlite3_str_appendf(r->out, " The first %d models.", (int)r->shown);
   report_add(r,
              "</p>\n<p class=\"key\"><span class=\"open\">not separated, too close to call</span> "
@@ -131,7 +131,7 @@ static void report_pair_table(report *r) {
 
 void report_pairs(report *r) {
   if (!r->tested) return;
-  report_add(r, "<section class=\"chart\"><h2>Every two models</h2>\n");
+  report_add(r, "<section class=\"chart\"><h2>Every pair of models</h2>\n");
   if (r->shown > 2) report_triangle(r);
   report_pair_table(r);
   report_add(r, "</section>\n");

@@ -29,8 +29,7 @@ const char *const report_style[] = {
 
     /* Keys to the colours */
     ".key{font-size:.85rem;color:var(--soft)}\n"
-    ".key span{padding:.1rem .4rem;margin-right:.3rem;border-radius:3px;\n"
-    "-webkit-box-decoration-break:clone;box-decoration-break:clone;\n"
+    ".key span{display:inline-block;padding:0 .4rem;margin:.1rem .3rem .1rem 0;border-radius:3px;\n"
     "print-color-adjust:exact;-webkit-print-color-adjust:exact}\n"
     ".key .near{background:var(--near);color:var(--ink)}\n"
     ".key .likely{background:var(--likely);color:var(--ink)}\n",

@@ -157,7 +157,7 @@ static bool report_has_others(report *r) {
 
 static void report_across(report *r) {
   bool others = report_has_others(r);
-  report_add(r, "<h3>Every task counting alike</h3>\n<div class=\"wide\">");
+  report_add(r, "<h3>Average of the tasks, each counting the same</h3>\n<div class=\"wide\">");
   report_open_table(r, "across", "narrow");
   report_head(r, "name", "model");
   report_head(r, "", "mean of the tasks");

@@ -88,7 +88,7 @@ static void report_open_lead(report *r) {
   report_add(r, " of its ");
   report_things(r, lead->s.errored + lead->s.n, "answer");
   report_add(r, lead->s.errored == 1 ? " is" : " are");
-  report_add(r, " missing because the run errored. Were they wrong, it would have ");
+  report_add(r, " missing because the run errored. If they were wrong, it would have ");
   report_percent(r, lowest, 0);
   report_add(r, ".");
 }
