@@ -382,14 +382,14 @@ static ev_status one_sided(bool below, ev_dirichlet_value *value) {
 }
 
 /* The host is asked at first, and then after so many atoms, which take some milliseconds. */
-static const double ASKED_AFTER = 1000;
+static const double ATOMS_UNASKED = 1000;
 
 static bool dirichlet_interrupted(ev_dirichlet *d) {
   if (d->unasked > 0) {
     d->unasked -= (double)d->count;
     return false;
   }
-  d->unasked = ASKED_AFTER;
+  d->unasked = ATOMS_UNASKED;
   return ev_interrupted(d->host);
 }
 

@@ -389,7 +389,7 @@ static void add_node(rank_walk *w, int j, double weight) {
 }
 
 /* The host is asked at first, and then after so many models, of a panel each. */
-static const double ASKED_AFTER = 100;
+static const double RANKS_UNASKED = 100;
 
 /* Walks the axis. */
 static ev_status walk(rank_walk *w, ev_host host) {
@@ -401,7 +401,7 @@ static ev_status walk(rank_walk *w, ev_host host) {
   for (double unasked = 0; t < end; unasked -= (double)w->count) {
     if (unasked <= 0) {
       if (ev_interrupted(host)) return EV_INTERRUPTED;
-      unasked = ASKED_AFTER;
+      unasked = RANKS_UNASKED;
     }
     double length = posterior_limit(w, t, end), lengths;
     evaluate_panel(w, t, length);
