@@ -191,6 +191,7 @@ $(call core,build/sanitized/oom,tests/faults/oom.c,sanitized,,$$(FAULTY))
 $(call reading,build/importer,tests/import/importer.c,asserted)
 $(call reading,build/sanitized/importer,tests/import/importer.c,sanitized)
 $(call core,build/sanitized/evalci,$(PROGRAM),sanitized,,-lz -lzstd)
+$(call reading,build/sanitized/memory,tests/import/memory.c,sanitized)
 $(call loadable,build/hosts,tests/faults/hosts.c,asserted)
 $(call loadable,build/sanitized/hosts,tests/faults/hosts.c,sanitized)
 $(call core,build/threads,tests/faults/threads.c,threaded,,-lpthread)
@@ -260,7 +261,7 @@ gate:
 
 test:
 	$(call need,$(TEST_NEEDS))
-	@$(MAKE) -s -j$(shell nproc) --no-print-directory $(SO) $(EVALCI) build/sanitized/evalci build/threads $(FUZZED:%=build/fuzz/replay-%) \
+	@$(MAKE) -s -j$(shell nproc) --no-print-directory $(SO) $(EVALCI) build/sanitized/evalci build/sanitized/memory build/threads $(FUZZED:%=build/fuzz/replay-%) \
 	  $(foreach t,$(NUMERIC) $(ASKED) oom hosts internals sqllogictest importer,build/$(t) build/sanitized/$(t))
 	@PYTHON=$(PYTHON) SO=$(SO) tests/run $(SUITES)
 

@@ -508,8 +508,10 @@ static void end_run(import_run *run) {
 
 char *import_results(sqlite3 *db, const char *const *paths, int n, const import_choices *choices,
                      import_done *done) {
-  /* In reserve, for when there is none. */
+  /* In reserve for when there is none: a message, and what SQLite needs to undo it. */
+  enum { RESERVE = 1 << 16 };
   char *no_memory = sqlite3_mprintf("out of memory; nothing was imported");
+  void *reserve = sqlite3_malloc(RESERVE);
   import_run run = {.db = db, .choices = choices};
   run.last = &run.files;
   *done = (import_done){0};
@@ -517,6 +519,8 @@ char *import_results(sqlite3 *db, const char *const *paths, int n, const import_
   bool ok = begun && run_import(&run, paths, n, done);
   if (ok) ok = import_exec(&run, "RELEASE import_results");
   char *message = ok ? NULL : message_of(&run);
+  if (!ok) *done = (import_done){0};
+  sqlite3_free(reserve);
   if (begun && !ok)
     sqlite3_exec(db, "ROLLBACK TO import_results; RELEASE import_results", NULL, NULL, NULL);
   end_run(&run);

@@ -51,7 +51,9 @@ typedef struct import_done {
 } import_done;
 
 /* Reads files and folders ("-" is standard input) into the table of `db`, which is made if
-** there is none: all of them or nothing.  NULL, or what was wrong, for sqlite3_free. */
+** there is none: all of them or nothing.  NULL, or what was wrong, for sqlite3_free.  Without
+** memory even for a message it is NULL too, and done->table is; what there is of it is then undone
+** when the transaction is, or the database is closed. */
 char *import_results(sqlite3 *db, const char *const *paths, int n, const import_choices *choices,
                      import_done *done);
 

@@ -24,16 +24,16 @@ static const char *const names[] = {"a.csv",
 enum { NAMES = sizeof names / sizeof *names };
 
 /* In memory, where there is such a place. */
-static char folder[40] = "/dev/shm/fuzz-import-XXXXXX";
+static char place[40] = "/dev/shm/fuzz-import-XXXXXX";
 
 static void leave(void) {
-  rmdir(folder);
+  rmdir(place);
 }
 
 static void start(void) {
-  if (!mkdtemp(folder)) {
-    strcpy(folder, "/tmp/fuzz-import-XXXXXX");
-    if (!mkdtemp(folder)) fuzz_die("no folder");
+  if (!mkdtemp(place)) {
+    strcpy(place, "/tmp/fuzz-import-XXXXXX");
+    if (!mkdtemp(place)) fuzz_die("no folder");
   }
   if (atexit(leave)) fuzz_die("cannot tidy up");
 }
@@ -43,7 +43,7 @@ static void write_file(const char *path, fuzz_bytes in) {
   if (!out || fwrite(in.at, 1, in.left, out) < in.left || fclose(out)) fuzz_die("cannot write");
 }
 
-static sqlite3_int64 count(sqlite3 *db, const char *sql) {
+static sqlite3_int64 ask(sqlite3 *db, const char *sql) {
   sqlite3_stmt *one = NULL;
   if (sqlite3_prepare_v2(db, sql, -1, &one, NULL) || sqlite3_step(one) != SQLITE_ROW)
     fuzz_die("%s: %s", sql, sqlite3_errmsg(db));
@@ -68,7 +68,7 @@ static void check(const char *path) {
   import_done first, again;
   if (sqlite3_open(":memory:", &db) != SQLITE_OK) fuzz_die("no database");
   if (!import(db, path, &first)) {
-    if (count(db, "SELECT count(*) FROM sqlite_schema")) fuzz_die("half an import");
+    if (ask(db, "SELECT count(*) FROM sqlite_schema")) fuzz_die("half an import");
   } else {
     if (first.rows < 1) fuzz_die("an import of nothing");
     if (!import(db, path, &again)) fuzz_die("the same file is refused");
@@ -88,7 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   char path[200];
   if (!started) start();
   started = true;
-  snprintf(path, sizeof path, "%s/%s", folder, names[fuzz_byte(&in) % NAMES]);
+  snprintf(path, sizeof path, "%s/%s", place, names[fuzz_byte(&in) % NAMES]);
   write_file(path, in);
   check(path);
   unlink(path);
