@@ -135,18 +135,18 @@ static bool find_spec(import_run *run, import_file *file) {
 ** The file
 */
 
+/* The usual metrics: the rank of one is where it stands. */
+#define USUAL                                                                                      \
+  "' exact_match quasi_exact_match prefix_exact_match quasi_prefix_exact_match "                   \
+  "final_number_exact_match math_equiv_chain_of_thought chain_of_thought_correctness "             \
+  "ifeval_strict_accuracy f1_score rouge_l bleu_4 '"
+
 /* Splits are those of instances that are not perturbed; they and the perturbed are counted. */
 static const char names[] =
     "WITH stats AS ("
     "  SELECT value ->> '$.name.name' AS metric, value ->> '$.name.split' AS split, "
     "         :record ->> '$.perturbation' IS NOT NULL AS perturbed "
     "  FROM json_each(:record, '$.stats') WHERE type = 'object'"
-    "), usual AS ("
-    "  SELECT key AS rank, value AS metric FROM json_each('["
-    "    \"exact_match\", \"quasi_exact_match\", \"prefix_exact_match\", "
-    "    \"quasi_prefix_exact_match\", \"final_number_exact_match\", "
-    "    \"math_equiv_chain_of_thought\", \"chain_of_thought_correctness\", "
-    "    \"ifeval_strict_accuracy\", \"f1_score\", \"rouge_l\", \"bleu_4\"]')"
     ") "
     "SELECT DISTINCT 'perturbed' AS what, '' AS name, 0 AS rank FROM stats WHERE perturbed "
     "UNION ALL "
@@ -159,12 +159,11 @@ static const char names[] =
     "SELECT DISTINCT 'metric', metric, CASE "
     "         WHEN :head ->> '$.main_name' IS NOT NULL "
     "         THEN CASE metric WHEN :head ->> '$.main_name' THEN 0 END "
-    "         ELSE (SELECT rank FROM usual WHERE usual.metric = stats.metric) END "
+    "         ELSE nullif(instr(" USUAL ", ' ' || metric || ' '), 0) END "
     "FROM stats";
 
-#define TAKEN                                                                                      \
-  "taken AS (SELECT max(name) FILTER (WHERE what = 'metric') AS metric, "                          \
-  "                 max(name) FILTER (WHERE what = 'split') AS split FROM import_taken)"
+#define METRIC "(SELECT name FROM import_taken WHERE what = 'metric')"
+#define SPLIT "(SELECT name FROM import_taken WHERE what = 'split')"
 
 /* Why there is no metric, or no split, to take. */
 #define LACKS(what, main, usual)                                                                   \
@@ -174,9 +173,12 @@ static const char names[] =
   "coalesce((SELECT group_concat(name, ', ') FROM "                                                \
   "          (SELECT name FROM import_names WHERE what = '" what "' ORDER BY name)), 'none') "
 
+#define NO_METRIC LACKS("metric", "main_name", "none of the usual metrics is in it")
+#define NO_SPLIT LACKS("split", "main_split", "no split is told")
+
 /* The task is the run's name, scenario:key=value,key=value, without the model. */
 static const char about[] =
-    "WITH " TAKEN ", named AS ("
+    "WITH named AS ("
     "  SELECT :head ->> '$.spec.adapter_spec.model' AS model, "
     "         replace(:head ->> '$.spec.name', '\\', '/') AS name"
     "), cut AS ("
@@ -188,34 +190,25 @@ static const char about[] =
     "    FROM json_each('[\"' || replace(parts, ',', '\",\"') || '\"]') "
     "    WHERE value NOT LIKE 'model=%' AND value <> ''), '') AS task FROM cut"
     ") "
-    "SELECT model, task, metric || coalesce(', ' || split, '') AS metric, ("
+    "SELECT model, task, " METRIC " || coalesce(', ' || " SPLIT ", '') AS metric, ("
     "    SELECT group_concat(left_out, '; ') FROM ("
     "      SELECT sum(n) || ' instances of other splits are left out' AS left_out "
-    "      FROM import_names, taken WHERE what = 'split' AND name <> split UNION ALL "
+    "      FROM import_names WHERE what = 'split' AND name <> " SPLIT " UNION ALL "
     "      SELECT n || ' perturbed instances are left out' "
     "      FROM import_names WHERE what = 'perturbed')) AS note, "
     "  CASE WHEN model IS NULL OR task IS NULL "
     "       THEN 'not imported: no run_spec.json beside it that names the run and its model' "
-    "       WHEN metric IS NULL "
-    "       THEN " LACKS(
-        "metric", "main_name",
-        "none of the usual metrics is in it") "       WHEN split IS NULL AND EXISTS (SELECT 1 FROM "
-                                              "import_names WHERE what = 'split') "
-                                              "       THEN " LACKS(
-                                                  "split", "main_split",
-                                                  "no split is told") "  END AS skip FROM run, "
-                                                                      "taken";
+    "       WHEN " METRIC " IS NULL THEN " NO_METRIC "       WHEN " SPLIT
+    " IS NULL AND EXISTS (SELECT 1 FROM import_names WHERE what = 'split') "
+    "       THEN " NO_SPLIT " END AS skip FROM run";
 
 static const char answers[] =
-    "WITH " TAKEN ", stats AS ("
-    "  SELECT value ->> '$.name.name' AS name, value ->> '$.name.split' AS split, "
-    "         value ->> '$.mean' AS mean "
-    "  FROM json_each(:record, '$.stats') WHERE type = 'object'"
-    "), instance AS ("
-    "  SELECT (SELECT mean FROM stats, taken "
-    "          WHERE stats.name = taken.metric AND stats.split IS taken.split) AS score, "
-    "         (SELECT count(split) FROM stats) AS splits, "
-    "         (SELECT count(*) FROM stats, taken WHERE stats.split = taken.split) AS of_split"
+    "WITH instance AS ("
+    "  SELECT max(CASE WHEN name = " METRIC " AND split IS " SPLIT " THEN mean END) AS score, "
+    "         count(split) AS splits, sum(split = " SPLIT ") AS of_split "
+    "  FROM (SELECT value ->> '$.name.name' AS name, value ->> '$.name.split' AS split, "
+    "               value ->> '$.mean' AS mean "
+    "        FROM json_each(:record, '$.stats') WHERE type = 'object')"
     ") "
     "SELECT :record ->> '$.instance_id' AS item, "
     "       coalesce(:record ->> '$.train_trial_index', 0) + 1 AS attempt, score, "

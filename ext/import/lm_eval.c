@@ -41,32 +41,30 @@ static const char names[] =
     "FROM json_each(:record, '$.metrics') AS m UNION ALL "
     "SELECT 'metric', value, 0 FROM json_each(:record, '$.metrics')";
 
-#define TAKEN                                                                                      \
-  "(SELECT max(name) FILTER (WHERE what = 'filter') AS filter, "                                   \
-  "        max(name) FILTER (WHERE what = 'metric') AS metric FROM import_taken)"
+#define FILTER "(SELECT name FROM import_taken WHERE what = 'filter')"
+#define METRIC "(SELECT name FROM import_taken WHERE what = 'metric')"
 
 /* :record is the results file. */
 static const char about[] =
-    "SELECT :record ->> '$.model_name' AS model, filter || ', ' || metric AS metric, "
-    "       CASE WHEN filter IS NULL OR metric IS NULL "
-    "            THEN 'not imported: no filter and metrics in its records' END AS skip "
-    "FROM " TAKEN;
+    "SELECT :record ->> '$.model_name' AS model, " FILTER " || ', ' || " METRIC " AS metric, "
+    "       CASE WHEN " FILTER " IS NULL OR " METRIC " IS NULL "
+    "            THEN 'not imported: no filter and metrics in its records' END AS skip";
+
+#define REPEATS                                                                                    \
+  "json_each(:record, '$.scores_per_repeat') AS r WHERE r.type = 'array' AND "                     \
+  "(r.key = " METRIC " OR '(' || r.key || ')' = substr(" METRIC ", -length(r.key) - 2))"
 
 static const char answers[] =
-    "WITH taken AS MATERIALIZED " TAKEN ", repeats AS MATERIALIZED ("
-    "  SELECT r.value FROM json_each(:record, '$.scores_per_repeat') AS r, taken "
-    "  WHERE r.type = 'array' AND "
-    "        (r.key = metric OR '(' || r.key || ')' = substr(metric, -length(r.key) - 2))"
-    "), given AS ("
-    "  SELECT k.key + 1 AS attempt, k.type, k.value FROM repeats, json_each(repeats.value) AS k "
-    "  UNION ALL "
-    "  SELECT 1, k.type, k.value FROM taken LEFT JOIN json_each(:record) AS k ON k.key = metric "
-    "  WHERE NOT EXISTS (SELECT 1 FROM repeats)"
+    "WITH given AS ("
+    "  SELECT k.key + 1 AS attempt, k.type, k.value "
+    "  FROM (SELECT r.value FROM " REPEATS ") AS s, json_each(s.value) AS k UNION ALL "
+    "  SELECT 1, k.type, k.value FROM (SELECT 1) LEFT JOIN json_each(:record) AS k "
+    "  ON k.key = " METRIC " WHERE NOT EXISTS (SELECT 1 FROM " REPEATS ")"
     "), scored AS (SELECT attempt, value, " IMPORT_NUMBER " AS score FROM given) "
     "SELECT :record ->> '$.doc_id' AS item, attempt, score, " IMPORT_NO_NUMBER " AS error, "
     "       CASE WHEN :record ->> '$.filter' IS NULL THEN 'there is no filter' "
     "            WHEN :record ->> '$.doc_id' IS NULL THEN 'there is no doc_id' END AS refused "
-    "FROM scored, taken WHERE coalesce(:record ->> '$.filter', filter) = filter";
+    "FROM scored WHERE coalesce(:record ->> '$.filter', " FILTER ") = " FILTER;
 
 /* Model, task and date: of the file's name, its folder, and the results file beside it. */
 static bool name_run(import_run *run, import_file *file) {

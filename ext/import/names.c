@@ -91,21 +91,41 @@ static bool bind_named(sqlite3_stmt *s, const char *name, const char *text) {
   return i == 0 || sqlite3_bind_text(s, i, text, -1, SQLITE_STATIC) == SQLITE_OK;
 }
 
+/* The statement that selects names, and the one that adds them. */
+typedef struct adding {
+  sqlite3_stmt *from, *into;
+} adding;
+
+static bool start(import_run *run, const import_file *file, const char *sql, adding *a) {
+  *a = (adding){NULL, NULL};
+  return (sqlite3_prepare_v2(run->scratch, sql, -1, &a->from, NULL) == SQLITE_OK &&
+          sqlite3_prepare_v2(run->scratch, add, -1, &a->into, NULL) == SQLITE_OK &&
+          bind_named(a->from, ":head", run->head)) ||
+         failed(run, file);
+}
+
+static bool add_names(import_run *run, const import_file *file, const adding *a,
+                      const char *record) {
+  bool ok = bind_named(a->from, ":record", record);
+  int rc = SQLITE_DONE;
+  while (ok && (rc = sqlite3_step(a->from)) == SQLITE_ROW) {
+    for (int i = 0; i < 3; i++)
+      ok = ok && sqlite3_bind_value(a->into, i + 1, sqlite3_column_value(a->from, i)) == SQLITE_OK;
+    ok = ok && sqlite3_step(a->into) == SQLITE_DONE && sqlite3_reset(a->into) == SQLITE_OK;
+  }
+  return (ok && rc == SQLITE_DONE && sqlite3_reset(a->from) == SQLITE_OK) || failed(run, file);
+}
+
+static void stop(const adding *a) {
+  sqlite3_finalize(a->from);
+  sqlite3_finalize(a->into);
+}
+
 bool import_names_add(import_run *run, const import_file *file, const char *sql,
                       const char *record) {
-  sqlite3_stmt *from = NULL, *into = NULL;
-  bool ok = sqlite3_prepare_v2(run->scratch, sql, -1, &from, NULL) == SQLITE_OK &&
-            sqlite3_prepare_v2(run->scratch, add, -1, &into, NULL) == SQLITE_OK &&
-            bind_named(from, ":record", record) && bind_named(from, ":head", run->head);
-  int rc = SQLITE_DONE;
-  while (ok && (rc = sqlite3_step(from)) == SQLITE_ROW) {
-    for (int i = 0; i < 3; i++)
-      ok = ok && sqlite3_bind_value(into, i + 1, sqlite3_column_value(from, i)) == SQLITE_OK;
-    ok = ok && sqlite3_step(into) == SQLITE_DONE && sqlite3_reset(into) == SQLITE_OK;
-  }
-  ok = (ok && rc == SQLITE_DONE) || failed(run, file);
-  sqlite3_finalize(from);
-  sqlite3_finalize(into);
+  adding a;
+  bool ok = start(run, file, sql, &a) && add_names(run, file, &a, record);
+  stop(&a);
   return ok;
 }
 
@@ -131,14 +151,17 @@ bool import_names_end(import_run *run, import_file *file) {
 
 bool import_names(import_run *run, import_file *file, const char *at, const char *keys,
                   const char *sql, bool all) {
-  import_records *records = import_open(run, file, at, keys);
+  import_records *records = NULL;
+  adding a;
   const char *text;
   size_t length;
   int got = 0;
-  bool enough = false, ok = records;
+  bool enough = false,
+       ok = start(run, file, sql, &a) && (records = import_open(run, file, at, keys));
   while (ok && !enough && (got = import_next(records, &text, &length, NULL)) > 0)
-    ok = import_names_add(run, file, sql, text) && (all || import_names_enough(run, file, &enough));
+    ok = add_names(run, file, &a, text) && (all || import_names_enough(run, file, &enough));
   import_close(records);
+  stop(&a);
   return ok && got >= 0 && import_names_take(run, file);
 }
 

@@ -403,6 +403,12 @@ def helm_splits(t):
              [("m", "narrative_qa", None, 0, None, None, 0, "not imported: the schema's main metric, classification_macro_f1, is not in it: choose one, --metric, of exact_match, f1_score")])):
         t.check(f"helm: {what}", t.told(t.path("helm.db"), t.files({**files, **more}), **choices)[-1:] if "not there" not in what else
                 t.told(t.path("helm.db"), t.files({**files, **more, "z/per_instance_stats.json": both, "z/run_spec.json": {**spec, "groups": []}}), **choices)[:1], said)
+    mixed = instance(1, exact_match=1)
+    mixed["stats"] += instance(1, split="valid", exact_match=0)["stats"]
+    for split, right in (("test", 1), ("valid", 0)):
+        db = t.path("mixed.db")
+        t.told(db, t.files({**files, "run/per_instance_stats.json": [mixed]}), split=split)
+        t.check(f"helm: an instance of two splits, {split}", t.rows(db, "SELECT correct FROM results"), [(right,)])
     t.refuses("helm: a split that no run has", t.files(files), "--split must be one of", "test", "valid", "got dev", split="dev")
 
 
