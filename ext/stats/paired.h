@@ -14,6 +14,9 @@ typedef struct ev_paired_memo {
 } ev_paired_memo;
 void ev_paired_forget(ev_paired_memo *memo);
 
+/* The posterior of atanh(theta_A - theta_B), to be asked about tails of `tail` or more. */
+ev_status ev_paired_posterior(const double *counts, double tail, struct ev_marginal *m);
+
 /* Counts: questions that both got right, only A, only B, neither; not all
 ** zero.  Exchanging A and B gives exactly the negated, reversed interval, and
 ** 1 - P. */
