@@ -16,19 +16,14 @@
 ** Connections
 */
 
-/* Views and triggers of a database may call harmless functions only.  SQLite 3.38 to 3.40
-** counts its own JSON functions among the others; there the schema is trusted, as this
-** program has no other function that does harm: it is SQLite's library and evalci. */
-static bool has_safe_json(void) {
-  int version = sqlite3_libversion_number();
-  return version < 3038000 || version >= 3041000;
-}
-
+/* Views and triggers of a database may call harmless functions only.  Where those of JSON are not
+** among them the schema is trusted: this program has none that does harm, it is SQLite's library
+** and evalci. */
 static int secure(sqlite3 *db) {
   int rc = sqlite3_busy_timeout(db, 5000);
   if (rc == SQLITE_OK) rc = sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
   if (rc == SQLITE_OK)
-    rc = sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, !has_safe_json(), NULL);
+    rc = sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, !import_has_safe_json(), NULL);
   if (rc == SQLITE_OK) rc = sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
   if (rc == SQLITE_OK) rc = sqlite3_exec(db, "PRAGMA cell_size_check = ON", NULL, NULL, NULL);
   return rc == SQLITE_OK ? sqlite3_evalci_init(db, NULL, NULL) : rc;

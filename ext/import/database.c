@@ -31,9 +31,16 @@ static char *uri_of(const char *path) {
   return sqlite3_str_finish(out);
 }
 
+bool import_has_safe_json(void) {
+  int version = sqlite3_libversion_number();
+  return version < 3038000 || version >= 3041000;
+}
+
+/* The connection has SQLite's own functions and no others. */
 static bool harden(sqlite3 *db) {
   return sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL) == SQLITE_OK &&
-         sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL) == SQLITE_OK &&
+         sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, !import_has_safe_json(), NULL) ==
+             SQLITE_OK &&
          sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL) == SQLITE_OK &&
          sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL) == SQLITE_OK &&
          sqlite3_db_config(db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 0, NULL) == SQLITE_OK &&

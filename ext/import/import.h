@@ -57,6 +57,11 @@ typedef struct import_done {
 char *import_results(sqlite3 *db, const char *const *paths, int n, const import_choices *choices,
                      import_done *done);
 
+/* Whether this SQLite counts its JSON functions among the harmless ones, which a database's views
+** and indexes may call under trusted_schema=off; 3.38 to 3.40 do not.  There a schema has to be
+** trusted, by a connection that has no function which does harm. */
+bool import_has_safe_json(void);
+
 /* The formats, in the order in which they are tried; NULL ends them. */
 typedef struct import_format import_format;
 const import_format *import_formats(int i, const char **name, const char **reads,

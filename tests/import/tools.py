@@ -452,6 +452,8 @@ def databases(t):
         t.told(db, source)
         t.check(f"{tool}: again changes nothing", t.rows(db), again)
         if tool == "promptfoo":
+            indexed = database(t, "promptfoo.sql", "CREATE INDEX reason ON eval_results(json_extract(grading_result, '$.reason'));")
+            t.imports("promptfoo: an index of JSON, as it has some", indexed, viewed(indexed, "promptfoo"))
             t.check("promptfoo: cost and time", t.rows(db, "SELECT cost, latency FROM results WHERE task = 'daily'"), [(0.25, 1.5)])
         else:
             t.told(db, source, metric="by hand", model_name="h")
