@@ -8,6 +8,7 @@ import os
 import signal
 import sqlite3
 import subprocess
+import time
 
 from running import EVALCI, HERE, check, csv, ends, finish, run
 
@@ -38,6 +39,15 @@ for model, status, result in (("better", 0, "pass"), ("worse", 1, "fail")):
     row = json.loads(gate(f"{model} as JSON", status, *PAIR, model, "--json"))
     check(f"it is the row: {row}", row["result"] == result and row["baseline"] == "old" and row["candidate"] == model
           and row["margin"] == 0.02 and row["sure"] == 0.95 and row["questions"] == 200 and row["lo"] < row["diff"] < row["hi"])
+odd = ["old 'one'", 'new "two" @x\n$(touch y) `z`\\', "-graded"]
+named = HERE / "named.db"
+db = sqlite3.connect(named)
+db.execute("CREATE TABLE results(model, item, correct)")
+db.executemany("INSERT INTO results VALUES (?, ?, 1)", [(m, i) for m in odd for i in range(200)])
+db.commit()
+for candidate in odd[1:]:
+    row = json.loads(gate(f"a model named {candidate!r}", 0, "--baseline", odd[0], f"--candidate={candidate}", "--json", source=named))
+    check(f"is compared: {row}", (row["baseline"], row["candidate"]) == (odd[0], candidate))
 out = gate("quiet is the same", 0, *PAIR, "better", "--quiet")
 check("one line", out.count("\n") == 1)
 
@@ -125,7 +135,13 @@ if os.getuid():
 holder = sqlite3.connect(database, isolation_level=None)
 holder.execute("BEGIN EXCLUSIVE")
 gate("a database that stays locked", 3, *GATE, says="is locked by another program")
+waiting = [subprocess.Popen([EVALCI, *arguments], stdout=subprocess.PIPE) for arguments in
+           (("gate", database, *PAIR, "better"), ("report", database), ("leaderboard", database))]
+time.sleep(1)
 holder.execute("ROLLBACK")
+for process in waiting:
+    out, _ = process.communicate()
+    check(f"one that is let go is read: {process.args[1]}", process.returncode == 0 and out)
 with open("/dev/full", "w") as full:
     done = subprocess.run([EVALCI, "gate", str(database), *PAIR, "better"], stdout=full, stderr=subprocess.PIPE, text=True)
 check(f"an answer that cannot be printed: {done.returncode} {done.stderr}", done.returncode == 3 and "cannot write" in done.stderr)

@@ -90,6 +90,14 @@ for call in CALLS[:6]:
     run("import", one, "-o", path)
     attack(f"an index of {call}", path, refused=False)
 
+# A tool's database that is views of the same names.
+for call in CALLS[:6]:
+    path = made("promptfoo.db", f"CREATE VIEW evals AS SELECT {call} AS id, {call} AS config", f"CREATE VIEW eval_results AS SELECT {call} AS eval_id, 0 AS failure_reason")
+    for verb in (("import", path, "-o", HERE / "taken.db"), ("leaderboard", path), ("leaderboard", path, "--from", "promptfoo")):
+        ends(f"{verb[0]} of views of {call}", 3, *verb)
+    nothing_ran(f"views of {call}")
+check("nothing was taken", not (HERE / "taken.db").exists())
+
 # Harmless functions stay allowed in a database's own views: SQLite's, JSON's and evalci's.
 for expression in ("replace(model, 'x', '')", "json_extract(json_array(model), '$[0]')", "iif(bayes_ci_counts(1, 2) IS NULL, 'x', model)"):
     path = HERE / "own.db"

@@ -21,10 +21,11 @@ import sys
 import termios
 import unicodedata
 
-from running import EVALCI, HERE, check, csv, ends, finish, run
+from running import EVALCI, HERE, ROOT, check, csv, ends, finish, run
 
 EXTENSION = str(pathlib.Path(sys.argv[2]).resolve().with_suffix(""))
 BOARDS = "leaderboard compare tasks passes slices questions".split()
+FILES = ROOT / "tests/views/adapters"
 VERBS = BOARDS + "report import gate plan sql formats help".split()
 
 results = csv("results.csv", {"old": 0.7, "new": 0.75, "a-model-with-a-name-that-is-long/2025-05-14": 0.6}, 60)
@@ -320,6 +321,21 @@ def test_input():
     empty = HERE / "empty.db"
     sqlite3.connect(empty).execute("CREATE TABLE results(model, item, correct)")
     ends("an empty table", 0, "leaderboard", empty)
+
+
+def test_tools():
+    """Other tools' small databases and files: answers known, right ones, errored, their mean, and how; they were counted by eye."""
+    made = HERE / "phoenix.db"
+    db = sqlite3.connect(made)
+    db.executescript((FILES / "phoenix.sql").read_text())
+    db.close()
+    for source, board in (
+            (made, [("new prompt", 6, 6, 2, 1.0, "clustered by item"), ("nightly #3", 2, None, 1, 0.9, "mean"),
+                    ("nightly #4", 3, None, 0, 0.333333, "mean"), ("baseline", 7, 2, 1, 0.285714, "clustered by item")]),
+            (FILES / "lm_eval", [("org__large", 13, 10, 0, 0.769231, "bayes"), ("org/small", 16, None, 2, 0.46875, "mean")]),
+            (FILES / "inspect", [("openai/a", 13, None, 5, 0.673077, "mean, clustered by item"), ("openai/b", 8, 3, 0, 0.375, "clustered by item")])):
+        rows = json.loads(ends(f"a leaderboard of {source}", 0, "leaderboard", source, "--json"))
+        same(f"{source}", [(r["model"], r["n"], r["correct"], r["errored"], round(r["accuracy"], 6), r["method"]) for r in rows], board)
 
 
 def test_start():

@@ -269,6 +269,7 @@ def test_read_only():
         db.commit()
         db.close()
         shutil.copy(new, disk / "evals.db")
+        shutil.copy(disk / "wal.db", disk / "100% #1?.db")
         (disk / "with.db").write_bytes((disk / "wal.db").read_bytes())
         (disk / "with.db-wal").write_bytes(b"x" * 5000)
         subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
@@ -276,6 +277,7 @@ def test_read_only():
         ends("into a database that is read only", 3, "import", two, "-o", disk / "evals.db", says="readonly")
         ends("a report of a database that is read only", 0, "report", disk / "evals.db", "-o", home / "page.html")
         ends("a database with a log can be read there", 0, "leaderboard", disk / "wal.db", says="m")
+        ends("whatever its name", 0, "report", disk / "100% #1?.db", "-o", home / "page.html")
         ends("not if its log has answers", 3, "leaderboard", disk / "with.db", says="copy both elsewhere")
         ends("a page cannot be written there", 3, "report", new, "-o", disk / "page.html", says="Read-only file system")
     finally:

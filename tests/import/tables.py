@@ -90,6 +90,14 @@ def kept(t):
     with sqlite3.connect(old) as connection:
         connection.execute("CREATE TABLE results(model, task, item, attempt, correct, score, error, score_lo, score_hi, UNIQUE (model, task, item, attempt))")
     t.check("a table of an earlier version", t.run(old, t.file("kept.csv", text), keep="lang")[0], 0)
+    own, helps = t.path("own.db"), []
+    with sqlite3.connect(own) as connection:
+        connection.executescript("CREATE TABLE results(model, task, item, correct); INSERT INTO results VALUES ('a', 't', 1, 0)")
+    while (done := t.run(own, t.file("own.csv", "model,task,item,correct\nb,t,1,1\n")))[0] and len(helps) < 9:
+        helps += re.findall(r" by ((?:ALTER|CREATE) .*)", done[1])
+        with sqlite3.connect(own) as connection:
+            connection.execute(helps[-1])
+    t.check(f"a table of one's own is refused with what would help: {helps}", (done[0], t.rows(own, "SELECT model, correct FROM results ORDER BY 1")), (0, [("a", 0), ("b", 1)]))
     t.check("a table of an earlier version gains columns", t.rows(old, "SELECT cost, tokens, lang FROM results ORDER BY item"), [(0.25, 70, "de"), (None, None, "fr")])
 
 
