@@ -5,10 +5,7 @@
 #   make install    into PREFIX                  make dist       a file for each platform
 #   make coverage   the paper's claims, redone   make accuracy   against the references
 #   make verdicts   what decides between models, measured
-#   make report DB=evals.db OUT=report.html          a page to read and to send
-#   make import FROM=csv FILE=results.csv DB=evals.db   another tool's results
-#   make gate DB= BASELINE= CANDIDATE= [MARGIN= SURE=]   may it replace the baseline?
-#   make test-report    that page in Chromium    make test-clients   every client, for real
+#   make test-report    the report in Chromium   make test-clients   every client, for real
 #   make test-pushdown  count in PostgreSQL and DuckDB, finish in SQLite
 #   make test-cluster   count on three PostgreSQL servers at once
 #   make test-dist      what dist made, on every platform, by qemu and wine
@@ -22,10 +19,6 @@
 #
 # All but install and clean install the Debian packages that they lack, as
 # root or by sudo; without either they say what to ask root for.
-
-# Anybody's text, given on the command line.  Make would expand it for the environment of
-# what it starts, sub-makes included, and so run a $(shell ...) in it.
-unexport DB OUT FROM FILE BASELINE CANDIDATE MARGIN SURE MODEL TASK SCORER METRIC FILTER ITEMS LO HI
 
 VERSION  := $(shell sed -n 's/^.define EVALCI_VERSION "\(.*\)"/\1/p' ext/evalci.h)
 PREFIX   ?= /usr/local
@@ -112,7 +105,7 @@ $$sudo apt-get -qq update >/dev/null && $$sudo env DEBIAN_FRONTEND=noninteractiv
   { echo "cannot install what is missing; ask root for: apt-get install$$missing" >&2; exit 1; }
 endef
 
-.PHONY: all demo report import gate test test-report test-clients test-pushdown test-promptfoo fuzz stress \
+.PHONY: all demo test test-report test-clients test-pushdown test-promptfoo fuzz stress \
         valgrind mutate differential bench coverage verdicts accuracy test-cluster test-dist packages \
         test-packages page test-page install dist lint format reference clean
 
@@ -219,7 +212,7 @@ demo:
 	$(call need,$(DEMO_NEEDS))
 	@$(MAKE) -s --no-print-directory $(SO) $(EVALCI)
 	@rm -f build/demo.db
-	@. sql/shell.sh && sqlite build/demo.db '.load build/evalci' '.echo on' '.read sql/demo.sql'
+	@sqlite3 -batch -init /dev/null build/demo.db '.load build/evalci' '.echo on' '.read sql/demo.sql'
 	@echo 'Go on, at a prompt with the extension loaded:'
 	@echo "  sqlite3 -box build/demo.db -cmd '.load build/evalci'"
 	@echo 'and type, for one:'
@@ -230,35 +223,6 @@ demo:
 	@$(EVALCI) sql build/demo.db 'SELECT model, sum(correct) AS k, count(*) AS n FROM results GROUP BY 1' --csv >build/demo.csv
 	@$(EVALCI) leaderboard build/demo.csv
 
-# Names may hold anything, so the shell reads them from its environment; value gives them unexpanded.
-report: export EVALS := $(value DB)
-report: export PAGE := $(value OUT)
-report:
-	$(call need,$(DEMO_NEEDS))
-	@$(MAKE) -s --no-print-directory $(SO)
-	@sql/report.sh "$$EVALS" "$$PAGE"
-
-# Choices are those of the command line: an environment may have a MODEL of its own.
-CHOICES := MODEL TASK SCORER METRIC FILTER ITEMS LO HI
-$(foreach c,$(CHOICES),$(eval import: export IMPORT_$(c) := $$(if $$(filter command,$$(origin $(c))),$$(value $(c)))))
-import: export TOOL := $(value FROM)
-import: export RESULTS := $(value FILE)
-import: export EVALS := $(value DB)
-import:
-	$(call need,sqlite3)
-	@sql/import.sh "$$TOOL" "$$RESULTS" "$$EVALS"
-
-gate: export EVALS := $(value DB)
-gate: export OLD := $(value BASELINE)
-gate: export NEW := $(value CANDIDATE)
-gate: export WORSE := $(value MARGIN)
-gate: export SURELY := $(value SURE)
-gate:
-	$(call need,$(DEMO_NEEDS))
-	@$(MAKE) -s --no-print-directory $(SO)
-	@sql/gate.sh "$$EVALS" "$$OLD" "$$NEW" "$$WORSE" "$$SURELY" || { status=$$?; \
-	  echo "gate: status $$status, which make turns into 2; sql/gate.sh ends with it" >&2; exit $$status; }
-
 test:
 	$(call need,$(TEST_NEEDS))
 	@$(MAKE) -s -j$(shell nproc) --no-print-directory $(SO) $(EVALCI) build/sanitized/evalci build/sanitized/memory build/threads $(FUZZED:%=build/fuzz/replay-%) \
@@ -266,9 +230,9 @@ test:
 	@PYTHON=$(PYTHON) SO=$(SO) tests/run $(SUITES)
 
 test-report:
-	$(call need,$(DEMO_NEEDS) python3 chromium fonts-dejavu-core)
-	@$(MAKE) -s --no-print-directory $(SO)
-	@$(PYTHON) tests/views/report.py $(SO)
+	$(call need,$(BUILD_NEEDS) python3 chromium fonts-dejavu-core)
+	@$(MAKE) -s --no-print-directory $(SO) $(EVALCI)
+	@$(PYTHON) tests/views/report.py $(SO) $(EVALCI)
 
 # A client that cannot be installed or started is a failure, not a skip.
 test-clients:
@@ -296,11 +260,11 @@ $(DUCKDB)/installed:
 PROMPTFOO := 0.123.1
 test-promptfoo:
 	$(call need,$(DEMO_NEEDS) python3)
-	@$(MAKE) -s --no-print-directory $(SO)
+	@$(MAKE) -s --no-print-directory $(SO) $(EVALCI)
 	@mkdir -p build/promptfoo
 	npm --prefix build/promptfoo install --no-audit --no-fund --loglevel error \
 	  promptfoo@$(PROMPTFOO) node-linux-$$(node -p process.arch)@22
-	$(PYTHON) tests/views/promptfoo.py $(SO) build/promptfoo
+	$(PYTHON) tests/views/promptfoo.py $(SO) $(EVALCI) build/promptfoo
 
 fuzz:
 	$(call need,$(FUZZ_NEEDS))

@@ -4,6 +4,6 @@
 --
 --   sqlite3 -bail evals.db '.load build/evalci' '.read sql/report.sql' > report.html
 --
--- make report DB=evals.db OUT=report.html does that, by report.sh.  Nothing is written to
--- the database, which may be one that cannot be.
+-- evalci report evals.db -o report.html does that without the shell.  Nothing is written
+-- to the database, which may be one that cannot be.
 SELECT eval_report('results', '{"date":"' || strftime('%Y-%m-%d %H:%M', 'now') || ' UTC"}');

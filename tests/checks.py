@@ -1,11 +1,9 @@
 """What the suites in Python share: counting checks, so that each ends with `N passed, M failed` and fails if it checked
 nothing; and how they start the sqlite3 shell."""
-import sqlite3
 import sys
 
-# As sql/shell.sh starts it, and for its reasons; the databases are the suites' own.
-TRUST = "ON" if (3, 38) <= sqlite3.sqlite_version_info < (3, 41) else "OFF"
-SQLITE = ("sqlite3", "-batch", "-init", "/dev/null", "-cmd", f"PRAGMA trusted_schema={TRUST}", "-cmd", ".timeout 5000")
+# Without what is in ~/.sqliterc.
+SQLITE = ("sqlite3", "-batch", "-init", "/dev/null")
 
 passed = failed = 0
 

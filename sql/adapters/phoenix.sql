@@ -1,19 +1,15 @@
 -- Arize Phoenix's database as results (see ../schema.sql): views, nothing copied.
 --
---   make import FROM=phoenix FILE=~/.phoenix/phoenix.db DB=evals.db
+--   evalci import ~/.phoenix/phoenix.db -o evals.db
 --
--- copies what they show to a table.  To have the views themselves:
+-- has them within it, and copies what they show to a table; evalci leaderboard reads the
+-- database where it lies.  To have the views themselves:
 --
 --   sqlite3 ~/.phoenix/phoenix.db '.backup evals.db'
 --   sqlite3 evals.db '.load build/evalci' '.read sql/adapters/phoenix.sql' \
 --     'SELECT * FROM eval_leaderboard'
 --
--- Not cp: the latest runs may still be in the file's write-ahead log.  To read
--- the database where it is and leave it so, make the views temporary:
---
---   sed 's/^CREATE VIEW/CREATE TEMP VIEW/' sql/adapters/phoenix.sql >views.sql
---   sqlite3 -readonly ~/.phoenix/phoenix.db '.load build/evalci' '.read views.sql' \
---     'SELECT model, bayes_ci(correct) FROM results GROUP BY model'
+-- Not cp: the latest runs may still be in the file's write-ahead log.
 --
 --   model     the experiment's name, with its number where its dataset has
 --             several of that name.  An experiment that Phoenix marks ephemeral, a

@@ -1,19 +1,15 @@
 -- promptfoo's database as results (see ../schema.sql): views, nothing copied.
 --
---   make import FROM=promptfoo FILE=~/.promptfoo/promptfoo.db DB=evals.db
+--   evalci import ~/.promptfoo/promptfoo.db -o evals.db
 --
--- copies what they show to a table.  To have the views themselves:
+-- has them within it, and copies what they show to a table; evalci leaderboard reads the
+-- database where it lies.  To have the views themselves:
 --
 --   sqlite3 ~/.promptfoo/promptfoo.db '.backup evals.db'
 --   sqlite3 evals.db '.load build/evalci' '.read sql/adapters/promptfoo.sql' \
 --     'SELECT * FROM eval_leaderboard'
 --
--- Not cp: the latest evals may still be in the file's write-ahead log.  To read
--- the database where it is and leave it so, make the views temporary:
---
---   sed 's/^CREATE VIEW/CREATE TEMP VIEW/' sql/adapters/promptfoo.sql >views.sql
---   sqlite3 -readonly ~/.promptfoo/promptfoo.db '.load build/evalci' '.read views.sql' \
---     'SELECT model, bayes_ci(correct) FROM results GROUP BY model'
+-- Not cp: the latest evals may still be in the file's write-ahead log.
 --
 --   model     the provider's label, or else its id; with the prompt's label, cut
 --             to 60 characters, after it where the eval has several prompts; and

@@ -13,7 +13,6 @@ import math
 import pathlib
 import random
 import sqlite3
-import subprocess
 import sys
 import tempfile
 
@@ -421,8 +420,6 @@ def stopped():
         holder, db = sqlite3.connect(path, isolation_level=None), opened(path, 0.1)
         holder.execute("BEGIN EXCLUSIVE")
         refused(db, "eval_gate(NULL, NULL, 'old', 'new')", "locked")
-        done = subprocess.run([str(ROOT / "sql/gate.sh"), path, "old", "new"], capture_output=True, text=True)
-        check(f"gate.sh gives up: {done}", done.returncode == 3 and done.stdout == "" and "locked" in done.stderr)
         holder.execute("ROLLBACK")
         check("and then passes", gate(db, "old", "new")["result"] == "pass")
         db.set_progress_handler(lambda: 1, 100)
@@ -451,35 +448,6 @@ def refused_while(db):
         check(f"interrupted: {error}", "interrupted" in str(error))
 
 
-# The script
-
-
-def script():
-    with tempfile.TemporaryDirectory() as folder:
-        path = f"{folder}/evals.db"
-        rows = once("old's", [1] * 200) + once('new "one" @x\n$(y)', [1] * 170 + [None] * 30) + once("poor", [0] * 50 + [1] * 150) + once("few", [1] * 9)
-        filled(rows, path).close()
-        new = rows[200][0]
-
-        def run(*arguments):
-            done = subprocess.run([str(ROOT / "sql/gate.sh"), path, *arguments], capture_output=True, text=True)
-            return done.returncode, done.stdout.splitlines(), done.stderr
-        for arguments, status, result in ((("old's", new, "0.2"), 0, "pass"), (("old's", new), 1, "fail"), (("old's", "poor"), 1, "fail"), (("old's", "few"), 2, "unsure"),
-                                          (("old's", new, "0.02", "0.95", '{"errors":"skip"}'), 2, "unsure"), (("0.8", "old's"), 0, "pass"), (("0.9", "poor"), 1, "fail"), (("0.75", "poor"), 2, "unsure")):
-            code, lines, errors_said = run(*arguments)
-            check(f"gate.sh {arguments}: {code} {lines} {errors_said}", code == status and len(lines) == 2 and lines[0].startswith(f"{result}: "))
-            said = json.loads(lines[-1]) if lines else {}
-            row = gate(opened(path), *arguments[:2], float((*arguments, "0.02")[2] if len(arguments) > 2 else .02), options=arguments[4] if len(arguments) > 4 else None)
-            for key in ("result", "baseline", "candidate", "questions", "method", "diff", "lo", "hi", "margin", "sure", "prob", "more",
-                        "errored_baseline", "errored_candidate", "accuracy_baseline", "accuracy_candidate"):
-                got, wanted = said.get(key, "none"), row[key]
-                check(f"gate.sh {arguments}: {key} is {got}, not {wanted}", got == wanted or isinstance(wanted, float) and abs(got - wanted) <= 1e-12 * max(1, abs(wanted)))
-        for arguments, word in ((("nobody", "poor"), "no model"), (("poor", "poor"), "baseline"), (("85", "poor"), "did you mean 0.85?"), (("old's", "poor", "0.02", "0.5"), "sure"),
-                                (("old's", "poor", "0.02", "0.95", "{"), "options"), (("old's",), "named"), (("old's", "poor", "x"), "MARGIN"), (("old's", "poor", "0.1", "2"), "SURE")):
-            code, lines, said = run(*arguments)
-            check(f"gate.sh {arguments}: {code} {lines} {said}", code == 3 and not lines and word in said)
-
-
 def main():
     closed_forms()
     needed()
@@ -491,7 +459,6 @@ def main():
     names()
     refusals()
     stopped()
-    script()
     finish()
 
 

@@ -2,7 +2,7 @@
 # "When a host refuses" of ext/CLIENTS.md: each message provoked for real.  What a row of
 # the table quotes must be what the host prints.  Left out: a Python without
 # extensions, an older glibc and a noexec disk, which a machine may not have.
-. sql/shell.sh
+sqlite() { sqlite3 -batch -init /dev/null "$@"; }
 scratch=build/clients/refusals passed=0 failed=0
 rm -rf $scratch
 mkdir -p $scratch

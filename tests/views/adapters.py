@@ -197,6 +197,17 @@ def wilson(t):
         [(863, 1, 40, 40)])
 
 
+def by_hand(t):
+    """The report by the shell, over a database that it may only read and that has tables and views of the board's names."""
+    db = t.path("hand.db")
+    t.shell(db, ".read sql/schema.sql", "INSERT INTO results(model, task, item, correct) VALUES ('a', 't', 1, 1), ('a', 't', 2, 0), ('b', 't', 1, 1)",
+            "CREATE VIEW leaderboard AS SELECT 1 AS mine", "CREATE TABLE pairs(mine)", "CREATE TABLE tasks(mine)")
+    before = pathlib.Path(db).read_bytes()
+    page = t.shell(db, ".read sql/report.sql", options=["-bail", "-readonly"])
+    t.check("report.sql: a whole page", (page[:15].lower(), page[-8:], ">a<" in page and ">b<" in page), ("<!doctype html>", "</html>\n", True))
+    t.check("report.sql: the database is as it was", pathlib.Path(db).read_bytes() == before, True)
+
+
 def main():
     t = Suite(sys.argv[1].rsplit(".", 1)[0])
     schema(t)
@@ -204,6 +215,7 @@ def main():
     attempts(t)
     own_tables(t)
     wilson(t)
+    by_hand(t)
     t.end()
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The promptfoo adapter on a database that promptfoo itself wrote.
 
-    promptfoo.py EXTENSION INSTALLATION
+    promptfoo.py EXTENSION PROGRAM INSTALLATION
 
 make test-promptfoo installs promptfoo and runs this.  promptfoo runs the configs of
 tests/views/adapters/promptfoo: its echo provider, and one of which the answers are known.
@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 from adapters import ROOT, Suite
-from importing import COUNTS, FILES, FITS, RESULTS, UNIQUE, make
+from tools import COUNTS, FILES, FITS, RESULTS, UNIQUE
 
 
 def evaluate(installation, home, config, *options):
@@ -30,7 +30,7 @@ def evaluate(installation, home, config, *options):
 
 def main():
     t = Suite(sys.argv[1].rsplit(".", 1)[0])
-    installation = pathlib.Path(sys.argv[2]).resolve()
+    program, installation = (pathlib.Path(name).resolve() for name in sys.argv[2:])
     home = installation / "home"
     shutil.rmtree(home, ignore_errors=True)
     evaluate(installation, home, "config.yaml", "--repeat", "2")
@@ -65,9 +65,10 @@ def main():
     runs = t.rows(db, "SELECT task, repeat, latest FROM promptfoo_runs ORDER BY created_at")
     t.check("runs", runs, [("repeated", 2, 1), ("twins", 1, 0), ("twins", 1, 1), ("equal", 1, 1), ("equal, twice", 2, 1)])
     copy = t.path("copy.db")
-    status, printed, errors = make("promptfoo", home / "promptfoo.db", copy)
-    t.check("make import, of the database where it lies", (status, errors, printed.count("there is a later run of twins")), (0, "", 1))
-    t.check("make import gives what the views show", t.rows(copy, COUNTS), t.rows(db, COUNTS))
+    done = subprocess.run([program, "import", home / "promptfoo.db", "-o", copy], text=True, capture_output=True)
+    said = " ".join(done.stdout.split())
+    t.check("an import of the database where it lies", (done.returncode, done.stderr, said.count("there is a later run of twins")), (0, "", 1))
+    t.check("an import gives what the views show", t.rows(copy, COUNTS), t.rows(db, COUNTS))
     t.check("fits the canonical table", t.rows(db, "SELECT count(*) FROM results", *FITS), [(6 + 12 + 4 + 40,)])
     t.end()
 
