@@ -36,7 +36,8 @@ static int fail_import(const cli *c, const char *path, sqlite3 *db) {
 
 static void collect_told(sqlite3 *db, cli_told *told) {
   static const char sql[] =
-      "SELECT path AS file, model AS \"?model\", task AS \"?task\", n AS rows, "
+      "SELECT path AS file, model AS \"?model\", task AS \"?task\", "
+      "metric AS \"?metric\", n AS rows, "
       "iif(mean IS NULL, NULL, printf('%.4g', mean)) AS \"?mean\", "
       "nullif(errored, 0) AS \"?errored\", note AS \"?note\" FROM temp.import_told LIMIT 20";
   sqlite3_stmt *rows = NULL;

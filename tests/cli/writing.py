@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 
-from running import EVALCI, HERE, check, csv, ends, finish, left, run
+from running import EVALCI, HERE, ROOT, check, csv, ends, finish, left, run
 
 KILLS = int(sys.argv[2]) if len(sys.argv) > 2 else 6
 ROWS = 60000
@@ -51,6 +51,10 @@ def test_import():
     home = folder("import")
     new = home / "evals.db"
     out = ends("into a new database", 0, "import", one, "-o", new, says=["one.csv", "40 answers", f"Next: evalci leaderboard {new}"])
+    check("no word of a metric where there is none", "metric" not in out)
+    out = ends("an import of lm_eval's", 0, "import", ROOT / "tests/views/adapters/lm_eval", "-o", home / "lm_eval.db")
+    check("which metric was taken is said", "metric" in out and "exact_match" in out)
+    (home / "lm_eval.db").unlink()
     check("a summary fits 80 columns", all(len(line) <= 80 for line in out.splitlines() if "/" not in line))
     check("nothing lies beside it", left(home, "evals.db"))
     check("it may be read as other files may", new.stat().st_mode & 0o777 == 0o666 & ~mask())
