@@ -2,9 +2,9 @@
 --
 --   sqlite3 evals.db '.read sql/schema.sql'
 --
--- The adapters in sql/adapters present other tools' storage in this shape, and
--- eval_leaderboard and its like read it.  They read a table or view of your own as
--- well, by its name, if it has a model, an item, and correct or score.
+-- evalci import puts other tools' results into it, the views of sql/adapters show them
+-- in this shape, and eval_leaderboard and its like read it.  They read a table or view
+-- of your own as well, by its name, if it has a model, an item, and correct or score.
 --
 -- An answer is right or wrong, or it has a score:
 --
