@@ -405,7 +405,7 @@ $(NODE)/installed:
 PAGE_NEEDS = emscripten gcc libc6-dev make python3 dpkg-dev tcl
 page:
 	$(call need,$(PAGE_NEEDS))
-	@test -f $(DIST_SOURCES)/versions.txt && test -d $(DIST_SOURCES)/zlib || ext/dist/sources.sh $(DIST_SOURCES)
+	@test -f $(DIST_SOURCES)/versions.txt && test -d $(DIST_SOURCES)/libzstd || ext/dist/sources.sh $(DIST_SOURCES)
 	@$(MAKE) -s -j$(shell nproc) --no-print-directory -f ext/page/page.mk page
 	@ls -l build/page
 

@@ -98,8 +98,9 @@ class Database {
 
   /* Imports a file or a folder, with choices as pairs of texts: ext/page/import.c. */
   importFiles(path, choices) {
-    const wasm = this.#wasm, texts = [path, ...choices.flat(), ""].join("\0");
-    const error = this.#withText(texts, (given) => wasm._page_import(this.#db, given)) >>> 0;
+    const wasm = this.#wasm, texts = [path, ...choices.flat()];
+    if (texts.some((text) => text.includes("\0"))) throw new TypeError("evalci: a path or a choice must be a text without \\0");
+    const error = this.#withText([...texts, ""].join("\0"), (given) => wasm._page_import(this.#db, given)) >>> 0;
     if (!error) return;
     const message = this.#text(error);
     wasm._sqlite3_free(error);

@@ -58,6 +58,8 @@ async function loadEvalci({ wasm, progress }) {
     sql: sqlText,
     sqlNames: Object.keys(SQL_FILES),
     inPlace: (path) => imports.inPlace(path),
+    isDatabase: (path) => imports.isDatabase(path),
+    tableOf: (of) => imports.tableOf(of),
     importFiles: (path, choices) => imports.importFiles(path, choices),
     report: (of, options) => imports.report(of, options),
     memoryUsed: () => Number(module._sqlite3_memory_used()),

@@ -5,6 +5,7 @@
 ** changed since it was given cannot be read any more, and SQLite says so.
 */
 const FILES = "/files/";
+const BESIDE = /-(wal|shm|journal)$/; // what SQLite keeps beside a database
 const PIECE = 1 << 20, MOST_PIECES = 256; // bytes of one, and how many are kept
 const UNREADABLE = 2, READ_ONLY = 69; // emscripten's numbers of EACCES (EIO means a damaged file to SQLite) and EROFS
 

@@ -28,11 +28,13 @@ static char *read_number(const char *name, const char *text, double *out) {
 static char *read_range(const char *lo, const char *hi, import_choices *out) {
   out->has_range = lo || hi;
   char *error = read_number("the lowest score", lo ? lo : "0", &out->lo);
-  if (!error) error = read_number("the highest score", hi ? hi : "1", &out->hi);
-  if (!error && out->lo >= out->hi)
-    error = sqlite3_mprintf("the lowest score must be below the highest, got %!.15g and %!.15g",
-                            out->lo, out->hi);
-  return error;
+  return error ? error : read_number("the highest score", hi ? hi : "1", &out->hi);
+}
+
+static const char **find_choice(const choice *all, size_t n, const char *name) {
+  for (size_t i = 0; i < n; i++)
+    if (strcmp(all[i].name, name) == 0) return all[i].to;
+  return NULL;
 }
 
 char *page_import(sqlite3 *db, const char *texts) {
@@ -40,6 +42,8 @@ char *page_import(sqlite3 *db, const char *texts) {
   import_done done;
   const char *path = texts, *lo = NULL, *hi = NULL;
   const choice all[] = {{"from", &c.from},
+                        {"table", &c.table},
+                        {"keep", &c.keep},
                         {"model", &c.model_name},
                         {"task", &c.task_name},
                         {"scorer", &c.scorer},
@@ -48,11 +52,19 @@ char *page_import(sqlite3 *db, const char *texts) {
                         {"split", &c.split},
                         {"items", &c.items},
                         {"lo", &lo},
-                        {"hi", &hi}};
-  for (const char *name = path + strlen(path) + 1, *value; *name; name = value + strlen(value) + 1) {
-    value = name + strlen(name) + 1;
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-      if (strcmp(all[i].name, name) == 0) *all[i].to = value;
+                        {"hi", &hi},
+                        {"model_column", &c.columns[IMPORT_MODEL]},
+                        {"task_column", &c.columns[IMPORT_TASK]},
+                        {"item_column", &c.columns[IMPORT_ITEM]},
+                        {"attempt_column", &c.columns[IMPORT_ATTEMPT]},
+                        {"correct_column", &c.columns[IMPORT_CORRECT]},
+                        {"score_column", &c.columns[IMPORT_SCORE]},
+                        {"error_column", &c.columns[IMPORT_ERROR]}};
+  for (const char *name = path + strlen(path) + 1, *value; *name;
+       name = value + strlen(value) + 1) {
+    const char **to = find_choice(all, sizeof all / sizeof *all, name);
+    if (!to) return sqlite3_mprintf("there is no choice '%s'", name);
+    *to = value = name + strlen(name) + 1;
   }
   char *error = read_range(lo, hi, &c);
   return error ? error : import_results(db, &path, 1, &c, &done);

@@ -1,8 +1,8 @@
 /*
 ** Other tools' results into a database, by ext/import, and the report over one.
 */
-const CHOICES = ["model", "task", "scorer", "metric", "filter", "split", "items", "lo", "hi"];
 const MAGIC = "SQLite format 3\0";
+const TABLES = ["results", "counts", "votes"]; // that an import makes, and that a database may have
 const DATE = "strftime('%Y-%m-%d %H:%M', 'now') || ' UTC'";
 
 class Imports {
@@ -15,30 +15,38 @@ class Imports {
     return decoder.decode(this.files.read(path, MAGIC.length)) === MAGIC;
   }
 
-  /* The one database among the files, if it has results: it is read as it lies. */
+  /* Which of these tables a database has, the first of them. */
+  tableOf(db) {
+    const names = db.query("SELECT lower(name) FROM sqlite_schema WHERE type IN ('table', 'view')").rows.flat();
+    return TABLES.find((table) => names.includes(table));
+  }
+
+  /* The one database among the files, if it has results or counts: it is read as it lies.
+  ** Of one that cannot be read, an import says why. */
   inPlace(path = FILES.slice(0, -1)) {
-    const paths = this.files.list(path).filter((name) => !/-(wal|shm|journal)$/.test(name));
+    const paths = this.files.list(path).filter((name) => !BESIDE.test(name));
     if (paths.length !== 1 || !this.isDatabase(paths[0])) return undefined;
-    const db = this.open(paths[0]);
+    let db;
     try {
-      const { rows } = db.query("SELECT 1 FROM sqlite_schema WHERE type IN ('table', 'view') AND name = 'results' COLLATE NOCASE");
-      return rows.length > 0 ? paths[0] : undefined;
+      db = this.open(paths[0]);
+      return ["results", "counts"].includes(this.tableOf(db)) ? paths[0] : undefined;
+    } catch {
+      return undefined;
     } finally {
-      db.close();
+      db?.close();
     }
   }
 
   /* Reads what tools wrote into a database, all of it or nothing.  Gives the database, the
-  ** format, and what was taken of each file, { columns, rows }. */
-  importFiles(path = FILES.slice(0, -1), choices = {}) {
-    const database = choices.database ?? "/databases/evals.db", fresh = !this.files.has(database);
-    const db = this.open(database);
+  ** format, the table, and what was taken of each file, { columns, rows }. */
+  importFiles(path = FILES.slice(0, -1), { database = "/databases/evals.db", ...choices } = {}) {
+    const fresh = !this.files.has(database), db = this.open(database);
     try {
-      const given = ["from", ...CHOICES].filter((name) => (choices[name] ?? "") !== "").map((name) => [name, String(choices[name])]);
-      db.importFiles(path, given);
+      db.importFiles(path, Object.entries(choices).filter(([, value]) => (value ?? "") !== "").map(([name, value]) => [name, String(value)]));
       const told = db.query("SELECT * FROM temp.import_told");
       const formats = new Set(db.query("SELECT format FROM temp.import_told WHERE n > 0 OR errored > 0").rows.flat());
-      return { db, told, format: formats.size === 1 ? [...formats][0] : "several" };
+      const format = formats.size === 1 ? [...formats][0] : "several";
+      return { db, told, format, table: TABLES.includes(format) ? format : "results" };
     } catch (error) {
       db.close();
       if (fresh) this.files.remove(database);
@@ -46,8 +54,8 @@ class Imports {
     }
   }
 
-  /* The page over a database, as text. */
-  report(db, options = {}) {
-    return db.query(`SELECT eval_report('results', json_set(?, '$.date', ${DATE}))`, [JSON.stringify(options)]).rows[0][0];
+  /* The page over a table, as text. */
+  report(db, { source = "results", ...options } = {}) {
+    return db.query(`SELECT eval_report(?, json_set(?, '$.date', ${DATE}))`, [source, JSON.stringify(options)]).rows[0][0];
   }
 }

@@ -11,7 +11,16 @@ const DATABASES = { promptfoo: "promptfoo’s database", phoenix: "Phoenix’s d
 const KINDS = {
   lm_eval: "lm_eval’s samples", inspect: "Inspect’s logs", swebench: "SWE-bench’s reports", tau_bench: "tau-bench’s trajectories",
   helm: "HELM’s runs", promptfoo_output: "promptfoo’s output", harbor: "Harbor’s trials", deepeval: "DeepEval’s test runs",
-  every_eval_ever: "Every Eval Ever’s samples", several: "several tools",
+  every_eval_ever: "Every Eval Ever’s samples", counts: "counts", votes: "votes", several: "several tools",
+};
+
+// What a table holds, and what is not made of it: reports, examples and downloads.
+const SOURCES = {
+  results: { unit: "answer", ask: "Leaderboard", lacks: ["Votes"] },
+  counts: { unit: "answer", ask: "Leaderboard", lacks: ["Compare", "Ranks", "Votes", "report.html", "compare.csv", "heatmap.svg"],
+            why: "These are counts (k right of n) without the answers that were counted, which a report needs. The SQL tab has their leaderboard and tasks." },
+  votes: { unit: "vote", ask: "Votes", lacks: ["Leaderboard", "Compare", "Ranks", "By task", "Picture", "report.html", "leaderboard.csv", "compare.csv", "tasks.csv", "forest.svg", "heatmap.svg"],
+           why: "These are votes between two models, of which this page makes no report yet. The SQL tab has the table votes." },
 };
 
 const EXAMPLES = {
@@ -22,6 +31,7 @@ const EXAMPLES = {
          "FROM json_each((SELECT ranks(model, correct) FROM results));",
   "By task": "SELECT task, model, n, accuracy, ci, method\nFROM eval_tasks;",
   "Every method": "SELECT method, lo, hi, json_array(lo, hi) AS interval\nFROM ci_methods(18, 20);",
+  Votes: "SELECT model_a, model_b, winner, count(*) AS votes\nFROM votes\nGROUP BY model_a, model_b, winner;",
   Picture: "SELECT forest_svg(model, accuracy, ci, '{\"axis\":\"accuracy, with its 95% interval\"}') AS picture\n" +
            "FROM (SELECT model, accuracy, ci FROM eval_leaderboard LIMIT 50);",
 };
@@ -37,13 +47,16 @@ FROM (SELECT a.model AS a, b.model AS b, prob_a_better AS p
       LEFT JOIN eval_compare ON model_a = a.model AND model_b = b.model
       ORDER BY a.place, b.place)`;
 
+/* The same of counts, where there are no results. */
+const over = (sql) => (opened?.source === "counts" ? sql.replace(/\beval_\w+/g, "$&('counts')") : sql);
+
 /* What can be saved, by the name of its file: a task of the worker's, or what is here. */
 const SAVINGS = [
   ["report.html", "the report, a page of its own", () => new Blob([reportText ?? refuseReport()], { type: "text/html" })],
-  ["leaderboard.csv", "a row a model, every column", () => ask("csv", { sql: "SELECT * FROM eval_leaderboard" })],
+  ["leaderboard.csv", "a row a model, every column", () => ask("csv", { sql: over("SELECT * FROM eval_leaderboard") })],
   ["compare.csv", "a row for every two models", () => ask("csv", { sql: "SELECT * FROM eval_compare" })],
-  ["tasks.csv", "a row a model and task", () => ask("csv", { sql: "SELECT * FROM eval_tasks" })],
-  ["forest.svg", "the models and their intervals, drawn", () => ask("picture", { sql: FOREST })],
+  ["tasks.csv", "a row a model and task", () => ask("csv", { sql: over("SELECT * FROM eval_tasks") })],
+  ["forest.svg", "the models and their intervals, drawn", () => ask("picture", { sql: over(FOREST) })],
   ["heatmap.svg", "how sure each is better than each other, drawn", () => ask("picture", { sql: HEATMAP })],
   ["evals.db", "the answers that were read, a SQLite database", () => ask("database")],
 ];
@@ -159,10 +172,17 @@ async function during(text, work) {
   }
 }
 
+/* What the program says, on the page: files by their names, options by their labels. */
+function onPage(text) {
+  const labels = new Map([...$("choices").elements].filter((input) => input.dataset.option).map((input) => [input.dataset.option, input.labels[0].innerText.trim()]));
+  return text.replace(/(^|[\s"'])\/files\//g, "$1").replace("see evalci formats, and --from FORMAT", "see What it reads")
+    .replace("see evalci formats", "see What it reads").replace(/(--[a-z-]+)( [A-Z]+)?\b/g, (all, option) => (labels.has(option) ? `Choices, “${labels.get(option)}”` : all));
+}
+
 function refuse(where, error) {
   where.replaceChildren();
   if (error instanceof Stopped) return;
-  const lines = error.message.split("\n").map((line) => element("p", {}, element("bdi", {}, line.replaceAll("/files/", ""))));
+  const lines = error.message.split("\n").map((line) => element("p", {}, element("bdi", {}, onPage(line))));
   where.append(element("div", { class: "refused" }, ...lines));
 }
 
@@ -204,10 +224,21 @@ async function take(what) {
   $("said").append(...described(opened));
   document.body.classList.add("opened");
   $("inviting").textContent = "Drop other files to start anew.";
-  $("savings").lastElementChild.hidden = opened.kind === "results"; // which is there already
   $("results").hidden = false;
-  choose($("tab-report"));
-  await makeReport();
+  await showResults(SOURCES[opened.source]);
+}
+
+/* The report; where there is none, a table. */
+async function showResults({ ask: example, lacks, why }) {
+  for (const button of document.querySelectorAll("#examples button, #savings button"))
+    (button.closest("li") ?? button).hidden = lacks.includes(button.textContent);
+  if (opened.kind === "given") $("savings").lastElementChild.hidden = true; // which is there already
+  $("query").value = over(EXAMPLES[example]);
+  choose(why ? $("tab-sql") : $("tab-report"));
+  if (!why) return makeReport();
+  $("report-refused").replaceChildren(element("p", {}, why));
+  $("said").append(element("p", {}, why));
+  return run();
 }
 
 function takeFiles(files, mayHide = false) {
@@ -216,16 +247,18 @@ function takeFiles(files, mayHide = false) {
 }
 
 /* In words: what it is, what was taken, what was not and why. */
-function described({ kind, name, said, answers, models, tasks: tasksFound, lacksLog, isNameless }) {
-  const counts = `${counted(models, "model")}, ${counted(tasksFound, "task")}, ${counted(answers, "answer")}`;
+function described({ kind, source, name, said, passed = [], answers, models, tasks: tasksFound, lacksLog, isNameless }) {
+  const number = (n, unit) => (Number.isFinite(n) ? [counted(n, unit)] : []);
+  const counts = [...number(models, "model"), ...number(tasksFound, "task"), ...number(answers, SOURCES[source].unit)].join(", ");
   if (kind === "sample")
     return [element("p", {}, `The sample: ${counts}. LangChain’s typewriter task, as published in Bowyer, Aitchison and Ivanova (ICML 2025); which questions each model got right was not, so none are compared in pairs.`)];
-  const sentence = element("p"), table = said ? byName(said) : [], isGiven = kind === "results";
-  if (isGiven) sentence.append(named(name), ` is a database of results: ${counts}.`);
+  const sentence = element("p"), table = said ? byName(said) : [], amount = counts ? `: ${counts}` : "";
+  if (kind === "given") sentence.append(named(name), ` is a database of ${source}${amount}`);
   else if (kind in DATABASES) sentence.append(named(name), ` is ${DATABASES[kind]}: ${counts}`);
   else sentence.append(`${filesOf(kind, new Set(table.filter(taken).map((row) => row.path)).size)}: ${counts}`);
-  for (const [reason, n] of skips(table)) sentence.append(`; ${n.toLocaleString("en")} skipped: `, element("bdi", {}, reason));
-  if (!isGiven) sentence.append(".");
+  for (const [reason, n] of skips(table)) sentence.append(`; ${n.toLocaleString("en")} skipped: `, element("bdi", {}, onPage(reason)));
+  if (passed.length > 0) sentence.append(`; ${counted(passed.length, "file")} not recognized: `, named(passed.join(", ")));
+  sentence.append(".");
   const told = [sentence];
   if (lacksLog) told.push(element("p", { class: "soft" }, "It keeps its latest rows in a file beside it, whose name ends in -wal, while something has it open: if there is one, drop both together."));
   if (isNameless) told.push(element("p", { class: "soft" }, "A model is named files: its own name is that of its folder. Choose the whole folder, or name the model under Choices."));
@@ -238,7 +271,7 @@ const filesOf = (kind, n) => (kind in KINDS ? `${counted(n, "file")} of ${KINDS[
 /* What an import listed: no column that is empty, and names as people know them. */
 function legible({ columns, rows }) {
   const kept = columns.flatMap((column, i) => (rows.some((row) => row[i] !== null) ? [i] : []));
-  const value = (cell) => (typeof cell === "string" ? cell.replace("/files/", "") : cell ?? "");
+  const value = (cell) => (typeof cell === "string" ? onPage(cell) : cell ?? "");
   return { columns: kept.map((i) => columns[i]), rows: rows.map((row) => kept.map((i) => value(row[i]))) };
 }
 
@@ -538,7 +571,7 @@ $("save-result").addEventListener("click", () => saving("result.csv", () => ask(
 for (const [name, sql] of Object.entries(EXAMPLES)) {
   const button = element("button", { type: "button" }, name);
   button.addEventListener("click", () => {
-    $("query").value = sql;
+    $("query").value = over(sql);
     run();
   });
   $("examples").append(button);

@@ -8,13 +8,23 @@
 const ROWS_SHOWN = 500;
 const TEXT_SHOWN = 2000;
 const PICTURE = /^<svg[ >]/;
-const BESIDE = /-(wal|shm|journal)$/;
 
-let evalci, db, last;
+const COUNTS = {
+  results: "SELECT count(*), count(DISTINCT model), count(DISTINCT coalesce(task, '')) FROM results",
+  counts: "SELECT sum(n), count(DISTINCT model), count(DISTINCT coalesce(task, '')) FROM counts",
+  votes: "SELECT count(*), (SELECT count(*) FROM (SELECT model_a FROM votes UNION SELECT model_b FROM votes)), NULL FROM votes",
+};
 
+let evalci, db, source, origin, last;
+
+/* How much there is; nothing of a table whose columns have other names, which the report reads. */
 function counts() {
-  const [[answers, models, tasks]] = db.query("SELECT count(*), count(DISTINCT model), count(DISTINCT coalesce(task, '')) FROM results").rows;
-  return { answers, models, tasks };
+  try {
+    const [[answers, models, tasks]] = db.query(COUNTS[source]).rows;
+    return { answers, models, tasks };
+  } catch {
+    return {};
+  }
 }
 
 /* A database that is written to by a log beside it, and came without one. */
@@ -41,10 +51,31 @@ function commonPath(paths) {
   return paths.length === 1 ? paths[0] : FILES.slice(0, -1);
 }
 
-/* The name of a database made of these files: that of the one file or folder. */
-function nameOf(paths) {
-  const tops = new Set(paths.map((path) => path.slice(FILES.length).split("/")[0]));
-  return tops.size === 1 ? [...tops][0].replace(/(?<=.)\.\w+$/, "") : "evals";
+/* The files and folders that were given, by name. */
+const topsOf = (paths) => [...new Set(paths.map((path) => path.slice(FILES.length).split("/")[0]))];
+
+/* The files that were given by themselves, and of which an import says nothing. */
+function passedOver(paths, told, items) {
+  const read = new Set(told.rows.map(([path]) => path));
+  return paths.filter((path) => path.lastIndexOf("/") < FILES.length && path !== items && !read.has(path)).map((path) => path.slice(FILES.length));
+}
+
+/* Imports them into a database named after the one file or folder. */
+function importAll(paths, path, choices) {
+  const tops = topsOf(paths), name = tops.length === 1 ? tops[0].replace(/(?<=.)\.\w+$/, "") : "evals", given = chosen(choices, paths);
+  const { db: made, format, told, table } = evalci.importFiles(path, { ...given, database: `/databases/${name}.db` });
+  db = made;
+  source = table;
+  origin = tops.length > 1 ? `${tops[0]} and ${tops.length - 1} more` : tops[0];
+  return { kind: format, said: told, passed: passedOver(paths, told, given.items) };
+}
+
+/* As it lies. */
+function openInPlace(path) {
+  db = evalci.open(path);
+  source = evalci.tableOf(db);
+  origin = undefined;
+  return { kind: "given" };
 }
 
 const TASKS = {
@@ -57,25 +88,27 @@ const TASKS = {
     for (const { name, file } of files) evalci.files.add(name, file);
     const paths = evalci.files.list().filter((path) => !BESIDE.test(path)), path = commonPath(paths);
     tell("Reading the answers");
-    const isDatabase = paths.length === 1 && decoder.decode(evalci.files.read(path, MAGIC.length)) === MAGIC;
-    let format = "results", told;
-    if (evalci.inPlace()) db = evalci.open(path);
-    else ({ db, format, told } = evalci.importFiles(path, { ...chosen(choices, paths), database: `/databases/${nameOf(paths)}.db` }));
-    return { kind: format, name: path.slice(FILES.length), said: told, ...counts(), lacksLog: isDatabase && lacksLog(path),
-             isNameless: !isDatabase && isNameless() };
+    // before a log is made
+    const isDatabase = paths.length === 1 && evalci.isDatabase(path), missesLog = isDatabase && lacksLog(path);
+    // What is chosen, an import does.
+    const isGiven = Object.values(choices).every((value) => value === "") && evalci.inPlace();
+    const found = isGiven ? openInPlace(path) : importAll(paths, path, choices);
+    return { ...found, source, name: path.slice(FILES.length), ...counts(), lacksLog: missesLog,
+             isNameless: !isDatabase && source === "results" && isNameless() };
   },
 
   sample() {
     db = evalci.open("/databases/demo.db");
     db.run(evalci.sql("demo").split("\n\n")[0]); // the answers; what follows is for the sqlite3 shell
-    return { kind: "sample", ...counts() };
+    source = "results";
+    return { kind: "sample", source, ...counts() };
   },
 
   /* Over a connection of its own: nothing that was typed in is in its way. */
   report() {
     const reader = evalci.open(db.path);
     try {
-      return evalci.report(reader);
+      return evalci.report(reader, { source, origin });
     } finally {
       reader.close();
     }
