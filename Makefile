@@ -409,10 +409,11 @@ page:
 	@$(MAKE) -s -j$(shell nproc) --no-print-directory -f ext/page/page.mk page
 	@ls -l build/page
 
-# Every digit is held to the native library's, so that is made and tested too.
+# Every digit is held to the native library's, and every import to the program's; so they are
+# made and tested too.
 test-page: page
-	$(call need,$(DIST_NEEDS) sqlite3 chromium fonts-dejavu-core)
-	@$(MAKE) -s -j$(shell nproc) --no-print-directory -f ext/dist/platform.mk PLATFORM=linux-x86_64 test
+	$(call need,$(DIST_NEEDS) sqlite3 zstd chromium fonts-dejavu-core)
+	@$(MAKE) -s -j$(shell nproc) --no-print-directory -f ext/dist/platform.mk PLATFORM=linux-x86_64 test program
 	@PYTHON=$(PYTHON) tests/page/run $(SUITES)
 
 lint: $(VIEWS)

@@ -189,7 +189,7 @@ bool import_tell(import_run *run) {
       at = to;
     }
     while (at < count && lines[at].file == f) at++;
-    if (ok && (before == at || f->skipped) && (f->note || f->given))
+    if (ok && (before == at || f->skipped) && (f->note || f->given || f->rows))
       ok = tell(run, add, f, lines, lines);
   }
   sqlite3_finalize(add);

@@ -96,12 +96,13 @@ class Database {
     }
   }
 
-  /* Imports a file or a folder, with choices as pairs of texts: ext/page/import.c. */
+  /* Imports a file or a folder, with choices as pairs of texts: ext/page/import.c.  Gives the
+  ** table and the format. */
   importFiles(path, choices) {
     const wasm = this.#wasm, texts = [path, ...choices.flat()];
     if (texts.some((text) => text.includes("\0"))) throw new TypeError("evalci: a path or a choice must be a text without \\0");
-    const error = this.#withText([...texts, ""].join("\0"), (given) => wasm._page_import(this.#db, given)) >>> 0;
-    if (!error) return;
+    const error = this.#withText([...texts, ""].join("\0"), (given) => wasm._page_import(this.#db, given, this.#scratch)) >>> 0;
+    if (!error) return { table: this.#text(this.#pointer(this.#scratch)), format: this.#text(this.#pointer(this.#scratch + 4)) };
     const message = this.#text(error);
     wasm._sqlite3_free(error);
     throw new Error(message);

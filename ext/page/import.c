@@ -4,14 +4,14 @@
 **
 ** Each text ends with a zero: the path, then pairs of a choice's name and its value, then
 ** an empty one.  The answer is NULL, or what was wrong, for sqlite3_free(); what was taken is in
-** the table temp.import_told.
+** the table temp.import_told, and the table and the format, of import_done, in out[0] and out[1].
 */
 #include <stdlib.h>
 #include <string.h>
 
 #include "../import/import.h"
 
-char *page_import(sqlite3 *db, const char *texts);
+char *page_import(sqlite3 *db, const char *texts, const char **out);
 
 typedef struct choice {
   const char *name, **to;
@@ -37,7 +37,7 @@ static const char **find_choice(const choice *all, size_t n, const char *name) {
   return NULL;
 }
 
-char *page_import(sqlite3 *db, const char *texts) {
+char *page_import(sqlite3 *db, const char *texts, const char **out) {
   import_choices c = {0};
   import_done done;
   const char *path = texts, *lo = NULL, *hi = NULL;
@@ -67,5 +67,7 @@ char *page_import(sqlite3 *db, const char *texts) {
     *to = value = name + strlen(name) + 1;
   }
   char *error = read_range(lo, hi, &c);
-  return error ? error : import_results(db, &path, 1, &c, &done);
+  if (!error) error = import_results(db, &path, 1, &c, &done);
+  if (!error) out[0] = done.table, out[1] = done.format;
+  return error;
 }

@@ -42,11 +42,8 @@ class Imports {
   importFiles(path = FILES.slice(0, -1), { database = "/databases/evals.db", ...choices } = {}) {
     const fresh = !this.files.has(database), db = this.open(database);
     try {
-      db.importFiles(path, Object.entries(choices).filter(([, value]) => (value ?? "") !== "").map(([name, value]) => [name, String(value)]));
-      const told = db.query("SELECT * FROM temp.import_told");
-      const formats = new Set(db.query("SELECT format FROM temp.import_told WHERE n > 0 OR errored > 0").rows.flat());
-      const format = formats.size === 1 ? [...formats][0] : "several";
-      return { db, told, format, table: TABLES.includes(format) ? format : "results" };
+      const { table, format } = db.importFiles(path, Object.entries(choices).filter(([, value]) => (value ?? "") !== "").map(([name, value]) => [name, String(value)]));
+      return { db, told: db.query("SELECT * FROM temp.import_told"), format, table };
     } catch (error) {
       db.close();
       if (fresh) this.files.remove(database);

@@ -2,7 +2,7 @@
 ** What evalci.mjs promises of connections, files and errors:  node tests/page/api.mjs
 */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -161,10 +161,11 @@ function files() {
 function module_() {
   same("the version", evalci.version, /EVALCI_VERSION "(.*)"/.exec(readFileSync("ext/evalci.h", "utf8"))[1]);
   same("a file of sql/", evalci.sql("schema"), readFileSync("sql/schema.sql", "utf8"));
-  check("with those that it reads", evalci.sql("adapters/csv.sql").includes("CREATE TEMP TABLE import_refused"));
-  check("no such file", /no file "nothing"; there are adapters\//.test(refusal(() => evalci.sql("nothing")).message));
+  const files = readdirSync("sql", { recursive: true }).filter((name) => name.endsWith(".sql"));
+  same("all of them", [...evalci.sqlNames].sort(), files.sort());
+  check("no such file", /no file "nothing"; there are .*schema\.sql/.test(refusal(() => evalci.sql("nothing")).message));
   const text = readFileSync("build/page/evalci.mjs", "utf8");
-  for (const told of ["GNU General Public License", "Rich Felker", "Emscripten Authors", "zlib", "WITHOUT WARRANTY"])
+  for (const told of ["GNU General Public License", "Rich Felker", "Emscripten Authors", "zlib", "Meta Platforms", "WITHOUT WARRANTY"])
     check(`the module names ${told}`, text.includes(told));
   check("no code is made from text", !/\beval\(|new Function/.test(text));
 }

@@ -1,6 +1,6 @@
 /* Counting checks, for the suites in JavaScript: each ends with `N passed, M failed`. */
 
-/* Of the sqlite3 shell, the options with which sql/shell.sh starts it, and for its reasons. */
+/* Of the sqlite3 shell: no settings of its user, nothing of a database that runs, and a wait for locks. */
 export const SQLITE = ["-batch", "-init", "/dev/null", "-cmd", "PRAGMA trusted_schema=OFF", "-cmd", ".timeout 5000"];
 
 let passed = 0, failed = 0;
