@@ -110,6 +110,6 @@ const import_format import_votes = {.name = "votes",
                                     .reads = "an arena's votes, in CSV, JSON or a database",
                                     .told_by = "columns model_a, model_b and winner",
                                     .becomes =
-                                        "a table votes, a row per vote: evalci votes reads it",
+                                        "a table votes, a row per vote",
                                     .knows = knows,
                                     .read = read};
