@@ -26,6 +26,7 @@
 #include <gsl/gsl_sf_log.h>
 
 #include "beta.h"
+#include "root.h"
 
 /* What one cell adds to D: seen ln(estimate / p) + total (p - estimate).  The second part
 ** adds up to nothing over the cells, and makes each of them positive, so that nothing
@@ -111,17 +112,14 @@ static triple exchanged(triple t) {
 
 /* The difference above the estimate at which D is so much: bisection, to the last digit. */
 static double upper_difference(triple t, double most) {
-  double least = (t.a - t.b) / t.total, end = 1;
-  for (int i = 0; i < 200 && end - least > DBL_EPSILON / 2 * fabs(end); i++) {
-    double middle = least + (end - least) / 2;
-    double here = middle < 0 ? profile(exchanged(t), -middle) : profile(t, middle);
+  ev_bracket in = {(t.a - t.b) / t.total, 1};
+  double x = (in.low + in.high) / 2;
+  for (int i = 0; i < 200 && in.high - in.low > DBL_EPSILON / 2 * fabs(in.high); i++) {
+    double here = x < 0 ? profile(exchanged(t), -x) : profile(t, x);
     if (isnan(here)) return NAN;
-    if (here < most)
-      least = middle;
-    else
-      end = middle;
+    x = ev_bracket_next(&in, x, here >= most, NAN);
   }
-  return end;
+  return in.high;
 }
 
 /* ln(n!) is n ln n - n + half of ln(2 pi n), and this much more; of 0 nothing. */

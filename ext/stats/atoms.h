@@ -50,6 +50,11 @@ ev_status ev_atoms_mirror(const ev_atoms *atoms, ev_atoms *mirror);
 static inline int ev_compare_numbers(double a, double b) {
   return (a > b) - (a < b);
 }
+
+/* Counts k of n: by n, then by k. */
+static inline int ev_compare_counts(double k_a, double n_a, double k_b, double n_b) {
+  return n_a != n_b ? ev_compare_numbers(n_a, n_b) : ev_compare_numbers(k_a, k_b);
+}
 int ev_atoms_compare(const ev_atoms *a, const ev_atoms *b);
 
 /* A copy with further atoms in their places; an equal one gains the weight. */

@@ -36,6 +36,8 @@
 #include <gsl/gsl_sf_gamma.h>
 #include <gsl/gsl_sf_log.h>
 
+#include "root.h"
+
 ev_beta ev_beta_make(double a, double b) {
   assert(a > 0 && b > 0 && isfinite(a) && isfinite(b));
   ev_beta d = {.a = a, .b = b};
@@ -68,19 +70,14 @@ double ev_beta_ln_logit_density(const ev_beta *d, ev_point t) {
 
 double ev_beta_negligible_beyond(const ev_beta *d, double side, double ln_drop) {
   double peak = log(d->a / d->b), least = d->ln_peak - ln_drop;
-  double near = 0, far = 1 / sqrt(d->a * d->comean);
-  while (ev_beta_ln_logit_density(d, ev_at_logit(peak + side * far)) > least) {
-    near = far;
-    far *= 2;
+  ev_bracket in = {0, 1 / sqrt(d->a * d->comean)};
+  for (; ev_beta_ln_logit_density(d, ev_at_logit(peak + side * in.high)) > least; in.high *= 2)
+    in.low = in.high;
+  for (double x = (in.low + in.high) / 2; in.high - in.low > 0.01 * in.high;) {
+    double ln = ev_beta_ln_logit_density(d, ev_at_logit(peak + side * x));
+    x = ev_bracket_next(&in, x, ln <= least, NAN);
   }
-  while (far - near > 0.01 * far) {
-    double middle = (near + far) / 2;
-    if (ev_beta_ln_logit_density(d, ev_at_logit(peak + side * middle)) > least)
-      near = middle;
-    else
-      far = middle;
-  }
-  return peak + side * far;
+  return peak + side * in.high;
 }
 
 /*

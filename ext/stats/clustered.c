@@ -36,6 +36,7 @@
 
 #include <gsl/gsl_math.h>
 
+#include "atoms.h"
 #include "beta.h"
 #include "marginal.h"
 #include "normal.h"
@@ -45,8 +46,7 @@
 
 static int clusters_by_counts(const void *a, const void *b) {
   const ev_cluster *x = a, *y = b;
-  if (x->n != y->n) return x->n < y->n ? -1 : 1;
-  return (x->k > y->k) - (x->k < y->k);
+  return ev_compare_counts(x->k, x->n, y->k, y->n);
 }
 
 /* A copy in one order, with equal clusters merged, so that sums round alike however the

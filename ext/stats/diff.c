@@ -30,6 +30,7 @@
 #include "lanes.h"
 #include "marginal.h"
 #include "normal.h"
+#include "root.h"
 
 /* The line along which A is `ahead` of B. */
 typedef struct diff_line {
@@ -112,7 +113,7 @@ static const double DIFF_ENDS = 40;
 enum { DIFF_PEAK_STEPS = 100 };
 
 static ev_point diff_peak(diff_line *l, diff_pair *p, diff_powers *f) {
-  double least = -DIFF_ENDS, most = DIFF_ENDS;
+  ev_bracket in = {-DIFF_ENDS, DIFF_ENDS};
   for (int end = 0; end < 2; end++) {
     ev_point share = {end, 1 - end};
     *p = diff_pair_at(l, share);
@@ -126,15 +127,11 @@ static ev_point diff_peak(diff_line *l, diff_pair *p, diff_powers *f) {
     set_diff_powers(l, p, f);
     double slope = diff_slope(f) * by_logit, curvature = diff_curvature(f) * by_logit * by_logit;
     double bend = curvature - slope * (share.y - share.x);
-    if (slope > 0)
-      least = l->peak;
-    else
-      most = l->peak;
-    if (slope * slope <= 1e-4 * curvature || most - least < 1e-9 || i == DIFF_PEAK_STEPS)
+    double wish = bend > 0 ? l->peak + slope / bend : NAN;
+    double next = ev_bracket_next(&in, l->peak, !(slope > 0), wish);
+    if (slope * slope <= 1e-4 * curvature || in.high - in.low < 1e-9 || i == DIFF_PEAK_STEPS)
       return share;
-    double next = l->peak + slope / bend;
-    bool inside = bend > 0 && next > least && next < most;
-    l->peak = inside ? next : (least + most) / 2;
+    l->peak = next;
   }
 }
 

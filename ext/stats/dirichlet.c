@@ -42,6 +42,7 @@
 
 #include "lanes.h"
 #include "merge.h"
+#include "root.h"
 
 /*
 ** Sums over the atoms, four at a time: arrays are filled up with atoms of no weight.
@@ -176,7 +177,8 @@ static tilted tilt_at(const ev_dirichlet *d, ev_point m) {
 /* Newton's method on K' times the factors that are 0 at its poles, in a bracket, to
 ** within 1e-4 sigma, which is near enough for a path. */
 static ev_status find_saddle(tilted *t) {
-  double low = 1 / t->least, high = 1 / t->most, s = 0;
+  ev_bracket in = {1 / t->least, 1 / t->most};
+  double s = 0;
   for (int i = 0; i < 200; i++) {
     sum_tilted(t->excess, t->weight, whole_lanes(t->count), s, &t->sums);
     double first = t->sums.first, second = t->sums.second;
@@ -185,14 +187,9 @@ static ev_status find_saddle(tilted *t) {
       t->sigma = 1 / sqrt(second);
       return EV_OK;
     }
-    if (first > 0)
-      high = s;
-    else
-      low = s;
     double p = 1 - s * t->most, q = 1 - s * t->least;
     double slope = second * p * q - first * (t->most * q + t->least * p);
-    double next = s - first * p * q / slope;
-    s = slope > 0 && next > low && next < high ? next : (low + high) / 2;
+    s = ev_bracket_next(&in, s, first > 0, slope > 0 ? s - first * p * q / slope : NAN);
   }
   t->s = s;
   return EV_NOT_CONVERGED;

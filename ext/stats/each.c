@@ -18,6 +18,7 @@
 
 #include <gsl/gsl_math.h>
 
+#include "atoms.h"
 #include "beta.h"
 #include "gauss.h"
 #include "hierarchy.h"
@@ -356,8 +357,7 @@ typedef struct ranked {
 
 static int by_k_and_n(const void *a, const void *b) {
   const ranked *p = a, *q = b;
-  if (p->n != q->n) return p->n < q->n ? -1 : 1;
-  return (p->k > q->k) - (p->k < q->k);
+  return ev_compare_counts(p->k, p->n, q->k, q->n);
 }
 
 static ev_status work_out_each(mixture *m, const ranked *order, size_t count,

@@ -17,6 +17,7 @@
 
 #include "beta.h"
 #include "marginal.h"
+#include "root.h"
 
 /* How far below its peak the integral along a line goes, in logarithms, and its step: in
 ** standard deviations, and where the integrand is no wider than the logistic density.  A
@@ -99,17 +100,15 @@ static bend line_bend(const judge *j, double t) {
 /* The peak of ln_line, to a tenth of its width: in the share itself both posteriors are
 ** log-concave, so that there is one in its logit too. */
 static double judged_line_peak(const judge *j) {
-  double least = -60, most = 60;
+  ev_bracket in = {-60, 60};
+  double peak = 0;
   for (int i = 0; i < 100; i++) {
-    double middle = (least + most) / 2;
-    bend b = line_bend(j, middle);
-    if (b.slope > 0)
-      least = middle;
-    else
-      most = middle;
-    if ((most - least) * sqrt(b.curvature) < 0.1 && most - least < 0.5) break;
+    bend b = line_bend(j, peak);
+    peak = ev_bracket_next(&in, peak, !(b.slope > 0), NAN);
+    double width = in.high - in.low;
+    if (width * sqrt(b.curvature) < 0.1 && width < 0.5) break;
   }
-  return (least + most) / 2;
+  return peak;
 }
 
 /* The line of the pairs (u, v) that give theta at q, from its end at small v and large u;

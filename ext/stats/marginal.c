@@ -16,6 +16,7 @@
 
 #include "chebyshev.h"
 #include "lanes.h"
+#include "root.h"
 
 /* The degree that a panel's series begins with, doubled up to EV_DEGREE: 12, 24, 48.
 ** Before, panels were of degree 15 and were only ever halved: 160 of them and 300
@@ -469,22 +470,19 @@ static const double MARGINAL_QUANTILE_TOLERANCE = 1e-11;
 static bool quantile_in_panel(const ev_marginal *m, const ev_panel *panel, double mass, double side,
                               double *z) {
   quantile_part part = part_with(m, panel, mass, side);
-  double near = part.begin, far = part.end, step = HUGE_VAL;
+  ev_bracket in = {fmin(part.begin, part.end), fmax(part.begin, part.end)};
+  double step = HUGE_VAL;
   double x = part.begin + (part.end - part.begin) * fmin(1, part.left / part.mass);
   for (int i = 0; i < MARGINAL_QUANTILE_STEPS; i++) {
     double excess = fabs(panel_mass(m, panel, part.begin, x)) - part.left;
     double density = panel_density(m, panel, x);
     step = excess / (density * shape_slope(&panel->shape, x)) * side;
-    if (excess > 0)
-      far = x;
-    else
-      near = x;
-    if (fabs(step) < 1e-15 || fabs(far - near) < 1e-15) break;
-    bool inside = (x + step - near) * (far - x - step) > 0;
-    x = inside ? x + step : (near + far) / 2;
+    double next = ev_bracket_next(&in, x, (excess > 0) == (side < 0), x + step);
+    if (fabs(step) < 1e-15 || in.high - in.low < 1e-15) break;
+    x = next;
   }
   *z = shape_place(&panel->shape, x);
-  return fmin(fabs(step), fabs(far - near)) < MARGINAL_QUANTILE_TOLERANCE;
+  return fmin(fabs(step), in.high - in.low) < MARGINAL_QUANTILE_TOLERANCE;
 }
 
 ev_status ev_marginal_interval(const ev_marginal *m, double tail, ev_interval *z) {

@@ -31,6 +31,7 @@
 #include "imagined.h"
 #include "marginal.h"
 #include "mean_table.h"
+#include "root.h"
 
 /*
 ** A tail of the difference
@@ -84,18 +85,16 @@ static const double LINE_CUT = 42;
 
 /* Where it has fallen so far, on one side. */
 static double line_end(const mean_line *line, double peak, double ln_peak, double side) {
-  double near = 0, far = 1e-9;
-  while (peak + side * far > -LINE_END && peak + side * far < LINE_END &&
-         ln_on_mean_line(line, peak + side * far) > ln_peak - LINE_CUT)
-    near = far, far *= 2;
+  ev_bracket in = {0, 1e-9};
+  while (peak + side * in.high > -LINE_END && peak + side * in.high < LINE_END &&
+         ln_on_mean_line(line, peak + side * in.high) > ln_peak - LINE_CUT)
+    in.low = in.high, in.high *= 2;
+  double x = (in.low + in.high) / 2;
   for (int i = 0; i < 10; i++) {
-    double mid = (near + far) / 2;
-    if (ln_on_mean_line(line, peak + side * mid) > ln_peak - LINE_CUT)
-      near = mid;
-    else
-      far = mid;
+    bool fallen = !(ln_on_mean_line(line, peak + side * x) > ln_peak - LINE_CUT);
+    x = ev_bracket_next(&in, x, fallen, NAN);
   }
-  return fmax(-LINE_END, fmin(LINE_END, peak + side * far));
+  return fmax(-LINE_END, fmin(LINE_END, peak + side * in.high));
 }
 
 /* Pieces of either side, parted at the panels' ends too. */

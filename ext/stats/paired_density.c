@@ -54,6 +54,7 @@
 #include "lanes.h"
 #include "marginal.h"
 #include "paired.h"
+#include "root.h"
 
 /* Nodes to a doubling of e^2x: twice as many where so many questions would show that I is off by
 ** 1e-10 of the rates.  800 nodes are 69 units of x, or 34; 10^14 questions have x within 30. */
@@ -428,16 +429,15 @@ EV_INLINE int sum_chunks(paired_model *q, const paired_line *l, const paired_the
 ** position, with one pair more in each cell. */
 EV_INLINE int first_chunk(const paired_model *q, const paired_line *l, const paired_thetas *p,
                           const paired_rates *r, int from, int to) {
-  double low = p->low[0], high = p->high[0], edge = fmin(low, high), least = 0, most = edge, c[4];
+  double low = p->low[0], high = p->high[0], edge = fmin(low, high), I = edge / 2, c[4];
+  ev_bracket in = {0, edge};
   for (int i = 0; i < 4; i++) c[i] = (double)l->counts[i] + 1;
-  for (int i = 0; i < 60 && most - least > 0.25 * q->x_step * fmin(least, edge - most); i++) {
-    double I = (least + most) / 2;
-    if (c[2] / (l->d + I) + c[3] / I > c[0] / (low - I) + c[1] / (high - I))
-      least = I;
-    else
-      most = I;
+  for (int i = 0; i < 60 && in.high - in.low > 0.25 * q->x_step * fmin(in.low, edge - in.high);
+       i++) {
+    double slope = c[2] / (l->d + I) + c[3] / I - c[0] / (low - I) - c[1] / (high - I);
+    I = ev_bracket_next(&in, I, !(slope > 0), NAN);
   }
-  double x = x_of_I(q, r, (least + most) / 2, from, to);
+  double x = x_of_I(q, r, I, from, to);
   return (int)fmax(0, fmin(PAIRED_CHUNKS - 1, (x - q->first_x) / (EV_LANES * q->x_step)));
 }
 

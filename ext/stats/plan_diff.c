@@ -23,6 +23,7 @@
 
 #include "binomial.h"
 #include "chebyshev.h"
+#include "root.h"
 #include "unpaired.h"
 
 /* The model whose counts are summed over, and the other. */
@@ -64,26 +65,22 @@ static double normal_bound(const contest *c, double k, double *sd) {
 ** with the count.  The secant method within a bracket, from so much off the normal bound,
 ** which is found anew. */
 static double real_bound(const contest *c, double k, double *off) {
-  double least = -1, most = c->other_n + 1, sd, normal = normal_bound(c, k, &sd);
-  double x = normal + *off, last = NAN, f_last = NAN;
+  ev_bracket in = {-1, c->other_n + 1};
+  double sd, normal = normal_bound(c, k, &sd), x = normal + *off, last = NAN, f_last = NAN;
   double near = 1e-8 + 1e-14 * c->other_n; /* what P, and a count of so many, can tell */
   for (int i = 0; i < 100; i++) {
-    if (!(x > least && x < most)) x = (least + most) / 2;
+    if (!(x > in.low && x < in.high)) x = (in.low + in.high) / 2;
     double f = deviate_at(c, k, x) - c->deviate;
     if (isnan(f)) return NAN;
-    if (f > 0)
-      least = x;
-    else
-      most = x;
     /* The first slope is the normal one; where P is nothing there is none. */
     double slope = i ? (f - f_last) / (x - last) : -1 / ((c->other_n + 2) * sd);
     double step = isfinite(slope) && isfinite(f) ? f / slope : HUGE_VAL;
     last = x;
     f_last = f;
-    x -= step;
+    x = ev_bracket_next(&in, x, !(f > 0), x - step);
     /* The secant method squares what is left, about. */
-    if (fabs(step) < near || (i && fabs(step) < 1e-4) || most - least < near) {
-      x = fmax(-1, fmin(x, c->other_n + 1));
+    if (fabs(step) < near || (i && fabs(step) < 1e-4) || in.high - in.low < near) {
+      x = fmax(-1, fmin(last - step, c->other_n + 1));
       *off = x - normal;
       return x;
     }
@@ -342,20 +339,17 @@ static double normal_n(const wish *w) {
 /* An n whose least power is what is wished for, hardly larger than it has to be, and an n
 ** whose is not: the least power rises with n. */
 static double sure_n(const wish *w) {
-  double least = 0, most = fmin(EV_MOST_QUESTIONS, normal_n(w));
-  for (double more = sqrt(most); least_power(w, most) < w->power; more *= 2) {
-    if (most == EV_MOST_QUESTIONS) return HUGE_VAL;
-    least = most;
-    most = fmin(EV_MOST_QUESTIONS, ceil(most + more));
+  ev_bracket in = {0, fmin(EV_MOST_QUESTIONS, normal_n(w))};
+  for (double more = sqrt(in.high); least_power(w, in.high) < w->power; more *= 2) {
+    if (in.high == EV_MOST_QUESTIONS) return HUGE_VAL;
+    in.low = in.high;
+    in.high = fmin(EV_MOST_QUESTIONS, ceil(in.high + more));
   }
-  while (most - least > 1 + sqrt(most) / 8) {
-    double middle = floor((least + most) / 2);
-    if (least_power(w, middle) >= w->power)
-      most = middle;
-    else
-      least = middle;
+  for (double n = (in.low + in.high) / 2; in.high - in.low > 1 + sqrt(in.high) / 8;) {
+    n = floor(n);
+    n = ev_bracket_next(&in, n, least_power(w, n) >= w->power, NAN);
   }
-  return most;
+  return in.high;
 }
 
 /* Between numbers of questions to look at: both models may be rarely right, or rarely wrong. */
@@ -392,15 +386,12 @@ static ev_status look_down(contest *c, double power, ev_host host, double *n) {
     below -= stride;
     if (ev_interrupted(host)) return EV_INTERRUPTED;
   }
-  *n = below + stride;
-  below = fmax(0, below);
-  while (*n - below > 1) {
-    double middle = floor((below + *n) / 2);
-    if (enough(c, middle, power, guesses))
-      *n = middle;
-    else
-      below = middle;
+  ev_bracket in = {fmax(0, below), below + stride};
+  for (double middle = (in.low + in.high) / 2; in.high - in.low > 1;) {
+    middle = floor(middle);
+    middle = ev_bracket_next(&in, middle, enough(c, middle, power, guesses), NAN);
   }
+  *n = in.high;
   return EV_OK;
 }
 

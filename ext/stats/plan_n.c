@@ -8,6 +8,7 @@
 
 #include "binomial.h"
 #include "proportion.h"
+#include "root.h"
 
 ev_status ev_expected_width(double n, double p, const ev_options *options, double *width) {
   ev_point point = {p, 1 - p};
@@ -29,23 +30,22 @@ ev_status ev_expected_width(double n, double p, const ev_options *options, doubl
 }
 
 ev_status ev_plan_n(double p, double width, const ev_options *options, double *n) {
-  double least = 0, most = 1, expected = HUGE_VAL;
+  ev_bracket in = {0, 1};
+  double expected = HUGE_VAL;
   ev_status status = EV_OK;
-  for (;; most *= 2) {
-    status = ev_expected_width(most, p, options, &expected);
-    if (status != EV_OK || expected <= width || most >= EV_MOST_QUESTIONS) break;
-    least = most;
+  for (;; in.high *= 2) {
+    status = ev_expected_width(in.high, p, options, &expected);
+    if (status != EV_OK || expected <= width || in.high >= EV_MOST_QUESTIONS) break;
+    in.low = in.high;
   }
   if (status != EV_OK) return status;
-  while (expected <= width && most - least > 1) {
-    double middle = floor((least + most) / 2), at_middle;
-    status = ev_expected_width(middle, p, options, &at_middle);
+  for (double k = (in.low + in.high) / 2; expected <= width && in.high - in.low > 1;) {
+    double here;
+    k = floor(k);
+    status = ev_expected_width(k, p, options, &here);
     if (status != EV_OK) return status;
-    if (at_middle <= width)
-      most = middle;
-    else
-      least = middle;
+    k = ev_bracket_next(&in, k, here <= width, NAN);
   }
-  *n = expected <= width ? most : HUGE_VAL;
+  *n = expected <= width ? in.high : HUGE_VAL;
   return EV_OK;
 }

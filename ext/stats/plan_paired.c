@@ -22,6 +22,7 @@
 
 #include "binomial.h"
 #include "mcnemar.h"
+#include "root.h"
 
 static const double MOST_PAIRED_TERMS = 500000;
 
@@ -74,21 +75,19 @@ static double normal_guess(const pairs *p, double m) {
 /* The real count whose mid-p is alpha, -1 when none is: the secant method on its logarithm,
 ** in a bracket. */
 static double real_critical(const pairs *p, double m) {
-  double least = 0, most = m / 2, c = m / 2 - p->deviate * sqrt(m) / 2, last = NAN, f_last = NAN;
+  ev_bracket in = {0, m / 2};
+  double c = m / 2 - p->deviate * sqrt(m) / 2, last = NAN, f_last = NAN;
   if (m < 1 || ev_mid_p(0, m) > p->alpha) return -1;
   for (int i = 0; i < 100; i++) {
-    if (!(c > least && c < most)) c = (least + most) / 2;
+    if (!(c > in.low && c < in.high)) c = (in.low + in.high) / 2;
     double f = log(ev_mid_p(c, m - c) / p->alpha);
     if (isnan(f)) return NAN;
-    if (f <= 0)
-      least = c;
-    else
-      most = c;
     double step = i ? f * (c - last) / (f - f_last) : f * sqrt(m) / (2 * fmax(0.1, p->deviate));
-    if (fabs(step) < 1e-9 * fmax(1, c) || most - least < 1e-12 * most) return c;
+    double next = ev_bracket_next(&in, c, f > 0, c - step);
+    if (fabs(step) < 1e-9 * fmax(1, c) || in.high - in.low < 1e-12 * in.high) return c;
     last = c;
     f_last = f;
-    c -= isfinite(step) ? step : 0;
+    c = next;
   }
   return NAN;
 }
@@ -308,18 +307,15 @@ ev_status ev_detectable(double n, double discordant, double power, const ev_opti
   ev_window w = ev_binomial_window(n, (ev_point){discordant, 1 - discordant});
   double (*quick)(const pairs *, double) =
       w.least < MANY_DISCORDANT ? summed_power : averaged_power;
-  double least = 0, most = discordant;
+  ev_bracket in = {0, discordant};
+  double x = discordant / 2;
   *difference = HUGE_VAL;
-  if (discordant == 0 || power_at(n, discordant, most, options, paired_power_of) < power)
+  if (discordant == 0 || power_at(n, discordant, discordant, options, paired_power_of) < power)
     return EV_OK;
-  for (int i = 0; i < 60 && most - least > 1e-9 * most; i++) {
-    double middle = (least + most) / 2;
-    if (power_at(n, discordant, middle, options, quick) < power)
-      least = middle;
-    else
-      most = middle;
-  }
-  double x = most, last = most * (1 - 1e-4);
+  for (int i = 0; i < 60 && in.high - in.low > 1e-9 * in.high; i++)
+    x = ev_bracket_next(&in, x, power_at(n, discordant, x, options, quick) >= power, NAN);
+  x = in.high;
+  double last = x * (1 - 1e-4);
   double f_last = power_at(n, discordant, last, options, paired_power_of) - power;
   for (int i = 0; i < 12; i++) {
     double f = power_at(n, discordant, x, options, paired_power_of) - power;

@@ -13,6 +13,7 @@
 #include "beta.h"
 #include "contrast.h"
 #include "marginal.h"
+#include "root.h"
 
 /* The step of an inner integral.  It leaves out exp(-pi^2/step) where a factor
 ** like exp(-b e^t) makes the integrand analytic to within pi/2 of the axis, twice
@@ -28,14 +29,11 @@ static double inner_step(double curvature, double most) {
 ** halvings do not bring them within the tolerance. */
 static double falling_zero(double (*f)(double, void *), void *context, double least, double most,
                            double tolerance) {
-  for (int i = 0; i < 100 && most - least > tolerance; i++) {
-    double mid = (least + most) / 2;
-    if (f(mid, context) > 0)
-      least = mid;
-    else
-      most = mid;
-  }
-  return most - least <= tolerance ? (least + most) / 2 : NAN;
+  ev_bracket in = {least, most};
+  double x = (least + most) / 2;
+  for (int i = 0; i < 100 && in.high - in.low > tolerance; i++)
+    x = ev_bracket_next(&in, x, !(f(x, context) > 0), NAN);
+  return in.high - in.low <= tolerance ? x : NAN;
 }
 
 /* The derivative of ln of the density of a share. */

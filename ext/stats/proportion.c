@@ -15,6 +15,7 @@
 
 #include "beta.h"
 #include "normal.h"
+#include "root.h"
 
 static void assert_proportion(const double *counts, const ev_options *options) {
   assert(counts[0] >= 0 && counts[0] <= counts[1] && counts[1] >= 1);
@@ -97,7 +98,8 @@ static ev_interval hdi_around_mode(const ev_beta *d, double level) {
 /* The search for the log ratio in which the mass outside splits between the two
 ** sides: a bracket, the split, and the ends it leads to. */
 typedef struct hdi_search {
-  double outside, least, most, split;
+  double outside, split;
+  ev_bracket in;
   double step; /* the last that Newton's method asked for */
   ev_point lo, hi;
 } hdi_search;
@@ -115,12 +117,11 @@ static bool hdi_step(const ev_beta *d, hdi_search *s, double ln_mass) {
   double lo_slope, hi_slope;
   double gap =
       hdi_ln_density(d, s->lo, ln_mass, &lo_slope) - hdi_ln_density(d, s->hi, ln_mass, &hi_slope);
-  if (gap > 0) s->most = s->split;
-  if (gap < 0) s->least = s->split;
-  double next = s->split - gap / (lo_slope - hi_slope);
-  s->step = fabs(next - s->split);
+  double wish = s->split - gap / (lo_slope - hi_slope);
+  s->step = fabs(wish - s->split);
   bool close = s->step <= 1e-9;
-  s->split = close || (next > s->least && next < s->most) ? next : (s->least + s->most) / 2;
+  double next = ev_bracket_next(&s->in, s->split, gap > 0, wish);
+  s->split = close ? wish : next;
   return close;
 }
 
@@ -137,7 +138,7 @@ static bool hdi_find(const ev_beta *d, hdi_search *s) {
     if (!hdi_ends(d, s, &ln_mass)) return false;
     if (close || s->lo.x == 0 || s->hi.y == 0) return true;
     if (i == HDI_STEPS)
-      return s->step <= 1e-7 || s->most - s->least <= 1e-9 * fmax(1, fabs(s->split));
+      return s->step <= 1e-7 || s->in.high - s->in.low <= 1e-9 * fmax(1, fabs(s->split));
     close = hdi_step(d, s, ln_mass);
   }
 }
@@ -149,7 +150,7 @@ static bool hdi_find(const ev_beta *d, hdi_search *s) {
 ** just above 1 leaves e^-100 of the mass on its side), so: Newton, in a bracket. */
 ev_status ev_hdi(const double *counts, const ev_options *options, ev_interval *ci) {
   ev_beta d = proportion_posterior(counts, options);
-  hdi_search s = {.outside = 1 - options->level, .least = -700, .most = 700};
+  hdi_search s = {.outside = 1 - options->level, .in = {-700, 700}};
   bool converged = true;
   *ci = (ev_interval){0, 1};
   if (d.a <= 1) {

@@ -27,6 +27,7 @@
 
 #include <gsl/gsl_math.h>
 
+#include "atoms.h"
 #include "beta.h"
 #include "lanes.h"
 #include "marginal.h"
@@ -87,9 +88,8 @@ typedef struct rank_walk {
 static int by_counts(const void *x, const void *y) {
   const rank_class *a = x, *b = y;
   double mean_a = a->posterior.mean, mean_b = b->posterior.mean;
-  if (mean_a != mean_b) return mean_a < mean_b ? -1 : 1;
-  if (a->n != b->n) return a->n < b->n ? -1 : 1;
-  return (a->k > b->k) - (a->k < b->k);
+  if (mean_a != mean_b) return ev_compare_numbers(mean_a, mean_b);
+  return ev_compare_counts(a->k, a->n, b->k, b->n);
 }
 
 /* Sorts the models into classes; returns how many there are. */
