@@ -37,8 +37,7 @@
 **      than allowed in s or in x, shorten that step for this and all lines to come, and go to 2.
 **
 ** References:
-**   Hildebrand, Introduction to Numerical Analysis, 1974, 5.8: Gregory's formula, of step 4.
-**   Golub and Van Loan, Matrix Computations, 4.6: the Vandermonde systems of its weights.
+**   Golub and Van Loan, Matrix Computations, 4.6: the Vandermonde systems of step 4's weights.
 **   Trefethen and Weideman, SIAM Review 56 (2014) 385-458: the trapezoid rule's error.
 */
 #include <assert.h>
@@ -314,10 +313,9 @@ EV_INLINE double x_of_I(const paired_model *q, const paired_rates *r, double I, 
   double integral = (I - r->begin[0]) / r->height[0];
   while (to - from > 1) {
     int middle = (from + to) / 2;
-    if (r->sum[middle][0] - r->rate[middle][0] / 2 < integral)
-      from = middle;
-    else
-      to = middle;
+    bool below = r->sum[middle][0] - r->rate[middle][0] / 2 < integral;
+    from = below ? middle : from;
+    to = below ? to : middle;
   }
   double here = r->rate[from][0], next = r->rate[to][0];
   double f = fmax(0, fmin(1, 2 * (integral - r->sum[from][0] + here / 2) / (here + next)));
@@ -337,7 +335,6 @@ EV_INLINE double x_of_I(const paired_model *q, const paired_rates *r, double I, 
 static double chunk_x(const paired_model *q, int chunk) {
   return q->first_x + EV_LANES * chunk * q->x_step;
 }
-
 static int node_below(const paired_model *q, double x) {
   return q->zero + (int)floor(x / q->node_step);
 }
@@ -400,13 +397,12 @@ EV_INLINE bool add_chunk(paired_model *q, const paired_line *l, const paired_the
   ev_lanes part = (term[0] + term[1]) + (term[2] + term[3]);
   sum->total += part;
   sum->alternating += (term[0] - term[1]) + (term[2] - term[3]);
-  double here = most_of_lanes(&part), first = most_of_lanes(&term[up ? 0 : EV_LANES - 1]),
-         last = most_of_lanes(&term[up ? EV_LANES - 1 : 0]);
+  double here = most_of_lanes(&part), last = most_of_lanes(&term[up ? EV_LANES - 1 : 0]);
   if (here > sum->most) {
     sum->most = here;
     sum->peak = chunk;
   }
-  bool rising = sum->peak == chunk && last >= first && last > 0;
+  bool rising = sum->peak == chunk && last > 0 && last >= most_of_lanes(&term[up ? 0 : 3]);
   return rising || last > larger(sum->negligible, PAIRED_DROP * sum->most);
 }
 
@@ -459,15 +455,13 @@ EV_WIDE static void sum_block(paired_model *q, paired_line *l, double block, ev_
     if (q->failed) return;
     set_rates(q, &p, from, to, &r);
     if (l->chunk < 0) l->chunk = first_chunk(q, l, &p, &r, from - beyond, to + beyond);
-    if (l->chunk < q->low)
-      q->low = l->chunk;
-    else if (l->chunk > q->high)
-      q->high = l->chunk;
-    else {
+    if (l->chunk >= q->low && l->chunk <= q->high) {
       more = sum_chunks(q, l, &p, &r, &sum);
       if (more > 0) q->high += 2;
       if (more < 0) q->low -= 2;
     }
+    q->low = l->chunk < q->low ? l->chunk : q->low;
+    q->high = l->chunk > q->high ? l->chunk : q->high;
   }
   l->chunk = sum.peak;
   *term = sum.total * p.weight;
@@ -493,19 +487,17 @@ static void walk_line(paired_model *q, paired_line *l, double block, int by) {
 ** square where the integrand has a pole off the axis, and the fourth power where it is normal, as
 ** it nearly is in x.  Of 8,000 random tables up to 10^9, bounds were within 2e-9 of another
 ** program's.  The first line's x is held to a quarter, so that later ones keep its step. */
-static const double PAIRED_S_ERROR = 4.5e-5, PAIRED_X_ERROR = 2e-4, PAIRED_FIRST_LINE = 0.25;
+static const double PAIRED_S_ERROR = 4.5e-5, PAIRED_SMALL_S_ERROR = 1e-7;
+static const double PAIRED_X_ERROR = 2e-4, PAIRED_FIRST_LINE = 0.25;
 
 /* A line farther out than the tail that is asked about may have more error in x: as much as its
-** density is less, up to e^8.  With e^4 it took a tenth more time. */
-static const double PAIRED_LN_OUT = 8;
+** density is less, up to e^8.  With e^4 it took a tenth more time.  Rounding of the likelihood,
+** relative, per question, and the most of it that is allowed for. */
+static const double PAIRED_LN_OUT = 8, PAIRED_ROUNDING = 1e-15, PAIRED_MOST_ROUNDING = 0.5;
 
-/* Rounding of the likelihood, relative, per question, and the most of it that is allowed for. */
-static const double PAIRED_ROUNDING = 1e-15, PAIRED_MOST_ROUNDING = 0.5;
-
-/* The longest steps: those of the prior alone.  Steps in s are lengthened where the error is so
-** small.  A line is walked up to 6 times until its steps suit it. */
+/* The longest steps suit the prior alone; a smaller error lengthens the step in s; a line is walked
+** 10 times at the most, 6 being the most seen, until its steps suit it. */
 static const double PAIRED_LONGEST_S_STEP = 0.45, PAIRED_LONGEST_X_STEP = 0.225;
-static const double PAIRED_TOO_SMALL = 1e-7;
 enum { PAIRED_WALKS = 10 };
 
 /* Left of its peak x has the prior's e^4x, right of it e^-8x: more points are to the left. */
@@ -530,7 +522,7 @@ static bool suit_steps(paired_model *q, const paired_line *l, double s_error, do
   double s_times = log(s_error) / log(PAIRED_S_ERROR + rounding);
   double x_times = log(x_error) / log(PAIRED_X_ERROR * first * exp(out / 2) + rounding);
   if (s_times < 1) q->s_step = l->step / l->sd * (s_times > 0.7 ? 0.8 : 0.5);
-  if (s_error < PAIRED_TOO_SMALL) q->s_step = l->step / l->sd * 1.25;
+  if (s_error < PAIRED_SMALL_S_ERROR) q->s_step = l->step / l->sd * 1.25;
   if (x_times < 1) set_x_step(q, q->x_step * (x_times > 0.7 ? 0.8 : 0.6));
   return s_times >= 1 && x_times >= 1;
 }
@@ -590,17 +582,15 @@ EV_WIDE static void guess_x(const paired_model *q, double *x, double *sd) {
   *sd = q->node_step / (most * sqrt(information));
 }
 
-/* c of the scores s, how soon steps lengthen away from s = 0: any from 1 to 3 takes about as many
-** positions where a line is as wide as that.  Where it is narrow and about the middle, as with no
-** pair that both or neither had right, it falls off there as exp(-|t|), and takes 3 times as many
-** with the longest c as with one of some standard deviations. */
+/* c of t = c sinh(s/c), how soon steps lengthen away from the middle: any from 1 to 3 does for a
+** wide line.  A narrow one there, as with no pair that both or neither had right, falls off as
+** exp(-|t|), and takes a third of the positions with a c of some standard deviations. */
 static const double PAIRED_BEND = 1.4, PAIRED_BEND_SDS = 4;
 
-/* The first steps, in standard deviations: where all is normal, errors of a step twice as long are
-** 4e-5 and 2e-4 with these; x is narrower farther out, and more so at higher levels. */
+/* The first steps, in standard deviations: of what is normal, errors of steps twice as long are
+ *4e-5
+ ** and 2e-4.  How far from its peak x goes, about, below and above. */
 static const double PAIRED_FIRST_S_STEP = 0.7, PAIRED_FIRST_X_STEP = 0.75;
-
-/* How far from its peak x goes, about, either way. */
 static const double PAIRED_X_BELOW = 5, PAIRED_X_ABOVE = 3;
 
 static void set_model(paired_model *q, const double *c, double tail) {
@@ -630,9 +620,12 @@ static void set_model(paired_model *q, const double *c, double tail) {
   set_nodes(q, many ? PAIRED_DENSE_OCTAVE : PAIRED_OCTAVE, (left + right) / 2);
 }
 
-/* 1e-7 of the density moves a bound by less than 1e-8.  From 10^8 questions on rounding of the
-** cells leaves the density less sharp; since panels could be halved without end, they are few:
-** below, 15 to 340 evaluations were taken of 1,600, above some 60 of 130. */
+/* 1e-7 of the density moves a bound by less than 1e-8.  From 10^8 questions on rounding leaves the
+** density less sharp, and panels could be halved without end: 60 evaluations of 130 are the rule
+** there, 15 to 340 of 1,600 below.  The corner at 0 is of the order of the discordant pairs: with
+** many there is none to see.  From 10^8 on an interval is at most 1e-3 wide, and 1e-5 of that is
+** the 1e-8 that is promised: the tolerance alone refused (0, 0, 683116584, 1) for a residual of
+** 1.04e-6, whose bounds are a gamma's to 1e-14. */
 ev_status ev_paired_posterior(const double *c, double tail, ev_marginal *m) {
   paired_model *q = malloc(sizeof *q); /* 70 kB: hosts' stacks are small */
   if (!q) return EV_NO_MEMORY;
@@ -643,8 +636,6 @@ ev_status ev_paired_posterior(const double *c, double tail, ev_marginal *m) {
                             .context = q,
                             .start = atanh(mean),
                             .width = sd / (1 - mean * mean) * sqrt(2 * ln_drop),
-                            /* The corner at 0 is of the order of the discordant pairs: with
-                            ** many there is none to see. */
                             .has_corner = c[1] + c[2] < 40,
                             .corner = 0,
                             .graded = true,
@@ -652,10 +643,6 @@ ev_status ev_paired_posterior(const double *c, double tail, ev_marginal *m) {
                             .tolerance = fmax(1e-7, PAIRED_ROUNDING * n),
                             .tail = tail,
                             .budget = n < 1e8 ? 1600 : 130,
-                            /* From 10^8 questions on an interval is at most 1e-3 wide: 1e-5 of
-                            ** that is the 1e-8 that is promised.  The tolerance alone refused
-                            ** (0, 0, 683116584, 1) for a residual of 1.04e-6, whose bounds are
-                            ** a gamma's to 1e-14. */
                             .acceptable = n < 1e8 ? 0 : 1e-5};
   set_model(q, c, tail);
   ev_status status = ev_marginal_find(m, &search);
