@@ -106,6 +106,7 @@ static ev_status odds_upper(odds_shift *s, double tail, double *upper) {
   const odds_rule *rule = &odds_rough;
   for (int i = 0; i < ODDS_STEPS; i++) {
     double ln_p = odds_ln_integral(s, rule, false), off = ln_p - log(tail);
+    if (isnan(ln_p)) break;
     s->off -= fmin(3, off) * exp(ln_p - odds_ln_integral(s, rule, true));
     if (rule == &odds_exact && fabs(off) < ODDS_CLOSE) {
       *upper = s->centre - s->off;
