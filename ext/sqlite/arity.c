@@ -9,8 +9,12 @@
 
 #include "function.h"
 
+const char *const *evalci_names_of(const evalci_function *f) {
+  return f->kind->arguments ? f->kind->arguments(f) : f->kind->names;
+}
+
 int evalci_arguments_of(const evalci_function *f) {
-  const char *const *names = f->kind->arguments(f);
+  const char *const *names = evalci_names_of(f);
   int count = 0;
   while (names[count]) count++;
   return count;
@@ -28,7 +32,7 @@ int evalci_arity_of(const evalci_function *f, int options_given) {
 
 /* name(k, n [, level [, a, b]]) */
 static void append_signature(sqlite3_str *out, const evalci_function *f) {
-  const char *const *names = f->kind->arguments(f);
+  const char *const *names = evalci_names_of(f);
   int nested = 0;
   sqlite3_str_appendf(out, "%s(", f->name);
   for (int i = 0; names[i]; i++) sqlite3_str_appendf(out, i ? ", %s" : "%s", names[i]);

@@ -5,20 +5,14 @@
 #include "../stats/pass.h"
 #include "function.h"
 
-static const char *const *attempts_arguments(const evalci_function *f) {
-  static const char *const names[] = {"c", "n", "k", NULL};
-  (void)f;
-  return names;
-}
-
 static void result_estimate(sqlite3_context *context, int argc, sqlite3_value **argv,
                             double (*estimate)(double c, double n, double k)) {
-  const char *const *names = attempts_arguments(NULL);
-  evalci_call call = evalci_call_of(context);
+  const evalci_function *f = sqlite3_user_data(context);
+  evalci_call call = {f->name, NULL};
   double counts[2], k;
   if (evalci_any_null(argc, argv)) return;
-  bool ok =
-      evalci_read_k_n(&call, names, argv, counts) && evalci_read_count(&call, "k", argv[2], &k);
+  bool ok = evalci_read_k_n(&call, f->kind->names, argv, counts) &&
+            evalci_read_count(&call, "k", argv[2], &k);
   if (ok && (k < 1 || k > counts[1]))
     ok = evalci_fail(&call,
                      "k must be from 1 to n, got k = %s and n = %s; "
@@ -38,5 +32,5 @@ static void pass_hat_k(sqlite3_context *context, int argc, sqlite3_value **argv)
   result_estimate(context, argc, argv, ev_pass_hat_k_estimate);
 }
 
-const evalci_kind evalci_pass_at_k = {.arguments = attempts_arguments, .scalar = pass_at_k};
-const evalci_kind evalci_pass_hat_k = {.arguments = attempts_arguments, .scalar = pass_hat_k};
+const evalci_kind evalci_pass_at_k = {.names = {"c", "n", "k"}, .scalar = pass_at_k};
+const evalci_kind evalci_pass_hat_k = {.names = {"c", "n", "k"}, .scalar = pass_hat_k};

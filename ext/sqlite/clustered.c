@@ -30,7 +30,7 @@ struct evalci_cluster_source {
 };
 
 static const evalci_cluster_source *source_of(const evalci_function *f) {
-  return ((const evalci_cluster_function *)f)->source;
+  return f->clusters;
 }
 
 static const char *const *cluster_arguments(const evalci_function *f) {
@@ -146,38 +146,29 @@ static ev_cluster *list_clusters(sqlite3_context *context, const evalci_group *g
   return listed;
 }
 
-static void answer_interval_of_clusters(sqlite3_context *context, const evalci_group *g) {
-  const evalci_cluster_method *m = sqlite3_user_data(context);
+static void answer_clusters(sqlite3_context *context, const evalci_group *g) {
+  const evalci_function *f = sqlite3_user_data(context);
+  ev_host host = evalci_host_of(context);
+  ev_interval out = {NAN, NAN};
   size_t count;
   ev_cluster *listed = list_clusters(context, g, &count);
   if (!listed) return;
-  ev_interval ci = {NAN, NAN};
-  ev_status status = m->model(listed, count, &g->options, evalci_host_of(context), &ci);
+  ev_status status = f->p.clusters ? f->p.clusters(listed, count, &g->options, host, &out.lo)
+                                   : f->ci.clusters(listed, count, &g->options, host, &out);
   sqlite3_free(listed);
-  evalci_result_interval(context, m->function.function.name, status, ci);
-}
-
-static void answer_probability_of_clusters(sqlite3_context *context, const evalci_group *g) {
-  const evalci_cluster_probability *m = sqlite3_user_data(context);
-  size_t count;
-  ev_cluster *listed = list_clusters(context, g, &count);
-  if (!listed) return;
-  double p = NAN;
-  ev_status status = m->model(listed, count, &g->options, evalci_host_of(context), &p);
-  sqlite3_free(listed);
-  evalci_result_probability(context, m->function.function.name, status, p);
+  evalci_result(context, status, out);
 }
 
 /* n attempts say nothing of more than n. */
-static void answer_interval_of_attempts(sqlite3_context *context, const evalci_group *g) {
-  const evalci_cluster_method *m = sqlite3_user_data(context);
+static void answer_attempts(sqlite3_context *context, const evalci_group *g) {
+  const evalci_function *f = sqlite3_user_data(context);
   size_t count;
   ev_cluster *listed = list_clusters(context, g, &count);
   if (!listed) return;
   double fewest = HUGE_VAL;
   for (size_t i = 0; i < count; i++) fewest = fmin(fewest, listed[i].n);
   if (fewest < g->options.attempts) {
-    evalci_call call = {.name = m->function.function.name};
+    evalci_call call = {.name = f->name};
     evalci_fail(&call,
                 "every question needs at least k attempts, got k = %.0f and a question with %.0f; "
                 "take a smaller k, or leave such questions out",
@@ -185,8 +176,8 @@ static void answer_interval_of_attempts(sqlite3_context *context, const evalci_g
     evalci_report(context, &call);
   } else {
     ev_interval ci = {NAN, NAN};
-    ev_status status = m->model(listed, count, &g->options, evalci_host_of(context), &ci);
-    evalci_result_interval(context, m->function.function.name, status, ci);
+    ev_status status = f->ci.clusters(listed, count, &g->options, evalci_host_of(context), &ci);
+    evalci_result(context, status, ci);
   }
   sqlite3_free(listed);
 }
@@ -218,7 +209,7 @@ static void result_each(sqlite3_context *context, const evalci_entry **entries, 
 
 /* In the order of their keys, which models do not see. */
 static void answer_each(sqlite3_context *context, const evalci_group *g) {
-  const evalci_cluster_function *m = sqlite3_user_data(context);
+  const evalci_function *f = sqlite3_user_data(context);
   const clusters *c = (const clusters *)g;
   size_t count = 0, room = evalci_count_entries(&c->keys);
   if (room == 0) return;
@@ -229,11 +220,10 @@ static void answer_each(sqlite3_context *context, const evalci_group *g) {
   if (entries && listed && each) {
     for (const evalci_entry *e = NULL; (e = evalci_next_entry(&c->keys, e));) entries[count++] = e;
     qsort(entries, count, sizeof *entries, by_key);
-    for (size_t i = 0; i < count; i++) listed[i] = m->source->cluster(entries[i]);
+    for (size_t i = 0; i < count; i++) listed[i] = f->clusters->cluster(entries[i]);
     status = ev_clustered_each(listed, count, &g->options, evalci_host_of(context), each);
   }
-  if (evalci_check_status(context, m->function.name, status))
-    result_each(context, entries, each, count);
+  if (evalci_check_status(context, f->name, status)) result_each(context, entries, each, count);
   sqlite3_free(entries);
   sqlite3_free(listed);
   sqlite3_free(each);
@@ -244,16 +234,7 @@ const evalci_kind evalci_each_of_clusters = {.arguments = cluster_arguments,
                                              .gathering = &cluster_rows,
                                              .answer = answer_each};
 
-const evalci_kind evalci_interval_of_clusters = {.arguments = cluster_arguments,
-                                                 .json = true,
-                                                 .gathering = &cluster_rows,
-                                                 .answer = answer_interval_of_clusters};
-
-const evalci_kind evalci_interval_of_attempts = {.arguments = cluster_arguments,
-                                                 .json = true,
-                                                 .gathering = &cluster_rows,
-                                                 .answer = answer_interval_of_attempts};
-
-const evalci_kind evalci_probability_of_clusters = {.arguments = cluster_arguments,
-                                                    .gathering = &cluster_rows,
-                                                    .answer = answer_probability_of_clusters};
+const evalci_kind evalci_of_clusters = {
+    .arguments = cluster_arguments, .gathering = &cluster_rows, .answer = answer_clusters};
+const evalci_kind evalci_of_attempts = {
+    .arguments = cluster_arguments, .gathering = &cluster_rows, .answer = answer_attempts};

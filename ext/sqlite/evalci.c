@@ -30,91 +30,38 @@ SQLITE_EXTENSION_INIT1
 #define EXTENSION_INIT(api) SQLITE_EXTENSION_INIT2(api)
 #endif
 
-static const char *const *no_arguments(const evalci_function *f) {
-  static const char *const names[] = {NULL};
-  (void)f;
-  return names;
-}
-
 static void evalci_version(sqlite3_context *context, int argc, sqlite3_value **argv) {
   (void)argc;
   (void)argv;
   sqlite3_result_text(context, EVALCI_VERSION, -1, SQLITE_STATIC);
 }
 
-static const evalci_kind version_kind = {.arguments = no_arguments, .scalar = evalci_version};
+static const evalci_kind version_kind = {.scalar = evalci_version};
 
-/*                            columns, counts, separate questions, cells, none counts, memo */
-static const evalci_layout one_proportion = {{"y"}, {"k", "n"}, true, {0}, false, NULL};
-static const evalci_layout unpaired = {{"a", "b"}, {"k_a", "n_a", "k_b", "n_b"}, true, {0}, false,
-                                       NULL};
+/*                            columns, counts, separate questions, cells, none counts */
+static const evalci_layout one_proportion = {{"y"}, {"k", "n"}, true, {0}, false};
+static const evalci_layout unpaired = {{"a", "b"}, {"k_a", "n_a", "k_b", "n_b"}, true, {0}, false};
 static const evalci_layout paired = {
-    {"a", "b"}, {"both", "only_a", "only_b", "neither"},
-    false,      {EVALCI_BOTH, EVALCI_ONLY_FIRST, EVALCI_ONLY_SECOND, EVALCI_NEITHER},
-    false,      NULL};
+    {"a", "b"},
+    {"both", "only_a", "only_b", "neither"},
+    false,
+    {EVALCI_BOTH, EVALCI_ONLY_FIRST, EVALCI_ONLY_SECOND, EVALCI_NEITHER},
+    false};
 static const evalci_layout discordant = {
-    {"a", "b"}, {"only_a", "only_b"}, false, {EVALCI_ONLY_FIRST, EVALCI_ONLY_SECOND}, true, NULL};
-static const evalci_layout graded_or_not = {{"y"}, {"right", "wrong", "not_graded"},
-                                            false, {EVALCI_RIGHT, EVALCI_WRONG, EVALCI_NOT_GRADED},
-                                            false, NULL};
+    {"a", "b"}, {"only_a", "only_b"}, false, {EVALCI_ONLY_FIRST, EVALCI_ONLY_SECOND}, true};
+static const evalci_layout graded_or_not = {{"y"},
+                                            {"right", "wrong", "not_graded"},
+                                            false,
+                                            {EVALCI_RIGHT, EVALCI_WRONG, EVALCI_NOT_GRADED},
+                                            false};
 /* Rows are (truth, predicted): only the first is a false negative. */
 enum { TP = EVALCI_BOTH, FN = EVALCI_ONLY_FIRST, FP = EVALCI_ONLY_SECOND };
 static const evalci_layout confusion = {
-    {"truth", "predicted"}, {"tp", "fp", "fn"}, false, {TP, FP, FN}, false, NULL};
+    {"truth", "predicted"}, {"tp", "fp", "fn"}, false, {TP, FP, FN}, false};
 static const evalci_layout predicted_positive = {
-    {"truth", "predicted"}, {"tp", "fp"}, false, {TP, FP}, false, NULL};
+    {"truth", "predicted"}, {"tp", "fp"}, false, {TP, FP}, false};
 static const evalci_layout truly_positive = {
-    {"truth", "predicted"}, {"tp", "fn"}, false, {TP, FN}, false, NULL};
-
-/* A row of a family, as the head that it begins with. */
-#define ROW(family, ...)                                                                           \
-  (const evalci_function *)&(const family) {                                                       \
-    __VA_ARGS__                                                                                    \
-  }
-
-/* A method over columns of results, and its twin over counts. */
-#define INTERVAL(name, options, layout, model)                                                     \
-  ROW(evalci_interval_method, {{name, &evalci_interval_of_rows, options}, &layout}, model),        \
-      ROW(evalci_interval_method,                                                                  \
-          {{name "_counts", &evalci_interval_of_counts, options}, &layout}, model)
-#define PROBABILITY(name, options, layout, model)                                                  \
-  ROW(evalci_probability_method, {{name, &evalci_probability_of_rows, options}, &layout}, model),  \
-      ROW(evalci_probability_method,                                                               \
-          {{name "_counts", &evalci_probability_of_counts, options}, &layout}, model)
-
-/* A method over results and their clusters, and its twin over one row a cluster. */
-#define CLUSTERED(name, options, model)                                                            \
-  ROW(evalci_cluster_method,                                                                       \
-      {{name, &evalci_interval_of_clusters, options}, &evalci_clustered_results}, model),          \
-      ROW(evalci_cluster_method,                                                                   \
-          {{name "_counts", &evalci_interval_of_clusters, options}, &evalci_given_clusters},       \
-          model)
-#define CLUSTERED_P(name, options, model)                                                          \
-  ROW(evalci_cluster_probability,                                                                  \
-      {{name, &evalci_probability_of_clusters, options}, &evalci_clustered_results}, model),       \
-      ROW(evalci_cluster_probability,                                                              \
-          {{name "_counts", &evalci_probability_of_clusters, options}, &evalci_given_clusters},    \
-          model)
-
-/* Methods over scores, over two columns of them, and over units of them. */
-#define SCORES(name, options, source, model, least)                                                \
-  ROW(evalci_score_interval, {{name, &evalci_interval_of_scores, options}, &source}, model, least)
-#define SCORES_P(name, options, source, model)                                                     \
-  ROW(evalci_score_probability, {{name, &evalci_probability_of_scores, options}, &source}, model)
-#define UNITS(name, options, source, model)                                                        \
-  ROW(evalci_unit_interval, {{name, &evalci_interval_of_units, options}, &source}, model)
-#define UNITS_P(name, options, source, model)                                                      \
-  ROW(evalci_unit_probability, {{name, &evalci_probability_of_units, options}, &source}, model)
-
-/* Of questions that were attempted several times. */
-#define ATTEMPTED(name, source, model)                                                             \
-  ROW(evalci_cluster_method, {{name, &evalci_interval_of_attempts, K_LEVEL}, &source}, model)
-
-#define PICTURE(name, picture)                                                                     \
-  ROW(evalci_picture_function, {name, &evalci_picture_of_rows, EVALCI_DRAWING}, &picture)
-#define PLAN(name, options, plan) ROW(evalci_plan_function, {name, &evalci_planned, options}, &plan)
-/* A function that is nothing but its kind. */
-#define PLAIN(name, options, kind) ROW(evalci_function, name, &kind, options)
+    {"truth", "predicted"}, {"tp", "fn"}, false, {TP, FN}, false};
 
 enum {
   LEVEL = EVALCI_LEVEL,
@@ -132,126 +79,182 @@ enum {
   T_ICC = EVALCI_THRESHOLD | EVALCI_HIERARCHY | EVALCI_ICC,
 };
 
-static const evalci_function *const functions[] = {
-    INTERVAL("bayes_ci", LEVEL_BETA, one_proportion, ev_bayes),
-    INTERVAL("jeffreys_ci", LEVEL, one_proportion, ev_jeffreys),
-    INTERVAL("hdi_ci", LEVEL_BETA, one_proportion, ev_hdi),
-    INTERVAL("wilson_ci", LEVEL, one_proportion, ev_wilson),
-    INTERVAL("cp_ci", LEVEL, one_proportion, ev_cp),
-    INTERVAL("agresti_coull_ci", LEVEL, one_proportion, ev_agresti_coull),
-    INTERVAL("clt_ci", LEVEL, one_proportion, ev_clt),
-    PROBABILITY("prob_above", T_BETA, one_proportion, ev_prob_above),
-    INTERVAL("bounded_ci", LEVEL, graded_or_not, ev_bounded),
+static const evalci_function functions[] = {
+    {"bayes_ci", &evalci_of_rows, LEVEL_BETA, &one_proportion, .ci.counts = ev_bayes},
+    {"bayes_ci_counts", &evalci_of_counts, LEVEL_BETA, &one_proportion, .ci.counts = ev_bayes},
+    {"jeffreys_ci", &evalci_of_rows, LEVEL, &one_proportion, .ci.counts = ev_jeffreys},
+    {"jeffreys_ci_counts", &evalci_of_counts, LEVEL, &one_proportion, .ci.counts = ev_jeffreys},
+    {"hdi_ci", &evalci_of_rows, LEVEL_BETA, &one_proportion, .ci.counts = ev_hdi},
+    {"hdi_ci_counts", &evalci_of_counts, LEVEL_BETA, &one_proportion, .ci.counts = ev_hdi},
+    {"wilson_ci", &evalci_of_rows, LEVEL, &one_proportion, .ci.counts = ev_wilson},
+    {"wilson_ci_counts", &evalci_of_counts, LEVEL, &one_proportion, .ci.counts = ev_wilson},
+    {"cp_ci", &evalci_of_rows, LEVEL, &one_proportion, .ci.counts = ev_cp},
+    {"cp_ci_counts", &evalci_of_counts, LEVEL, &one_proportion, .ci.counts = ev_cp},
+    {"agresti_coull_ci", &evalci_of_rows, LEVEL, &one_proportion, .ci.counts = ev_agresti_coull},
+    {"agresti_coull_ci_counts", &evalci_of_counts, LEVEL, &one_proportion,
+     .ci.counts = ev_agresti_coull},
+    {"clt_ci", &evalci_of_rows, LEVEL, &one_proportion, .ci.counts = ev_clt},
+    {"clt_ci_counts", &evalci_of_counts, LEVEL, &one_proportion, .ci.counts = ev_clt},
+    {"prob_above", &evalci_of_rows, T_BETA, &one_proportion, .p.counts = ev_prob_above},
+    {"prob_above_counts", &evalci_of_counts, T_BETA, &one_proportion, .p.counts = ev_prob_above},
+    {"bounded_ci", &evalci_of_rows, LEVEL, &graded_or_not, .ci.counts = ev_bounded},
+    {"bounded_ci_counts", &evalci_of_counts, LEVEL, &graded_or_not, .ci.counts = ev_bounded},
 
-    CLUSTERED("clustered_ci", LEVEL_HIERARCHY, ev_clustered),
-    CLUSTERED("clustered_clt_ci", LEVEL, ev_clustered_clt),
-    ROW(evalci_cluster_function, {"clustered_each", &evalci_each_of_clusters, LEVEL_ICC},
-        &evalci_clustered_results),
-    ROW(evalci_cluster_function, {"clustered_each_counts", &evalci_each_of_clusters, LEVEL_ICC},
-        &evalci_labelled_clusters),
-    CLUSTERED_P("clustered_prob_above", T_ICC, ev_clustered_prob_above),
-    ATTEMPTED("pass_at_k_ci", evalci_attempted_items, ev_pass_at_k),
-    ATTEMPTED("pass_at_k_ci_counts", evalci_given_items, ev_pass_at_k),
-    ATTEMPTED("pass_hat_k_ci", evalci_attempted_items, ev_pass_hat_k),
-    ATTEMPTED("pass_hat_k_ci_counts", evalci_given_items, ev_pass_hat_k),
-    PLAIN("macro_ci", LEVEL_RANGE, evalci_interval_of_tasks),
-    ROW(evalci_cluster_method,
-        {{"macro_ci_counts", &evalci_interval_of_clusters, LEVEL}, &evalci_given_clusters},
-        ev_macro_counts),
-    PLAIN("pass_at_k", 0, evalci_pass_at_k),
-    PLAIN("pass_hat_k", 0, evalci_pass_hat_k),
+    {"clustered_ci", &evalci_of_clusters, LEVEL_HIERARCHY, .clusters = &evalci_clustered_results,
+     .ci.clusters = ev_clustered},
+    {"clustered_ci_counts", &evalci_of_clusters, LEVEL_HIERARCHY,
+     .clusters = &evalci_given_clusters, .ci.clusters = ev_clustered},
+    {"clustered_clt_ci", &evalci_of_clusters, LEVEL, .clusters = &evalci_clustered_results,
+     .ci.clusters = ev_clustered_clt},
+    {"clustered_clt_ci_counts", &evalci_of_clusters, LEVEL, .clusters = &evalci_given_clusters,
+     .ci.clusters = ev_clustered_clt},
+    {"clustered_each", &evalci_each_of_clusters, LEVEL_ICC, .clusters = &evalci_clustered_results},
+    {"clustered_each_counts", &evalci_each_of_clusters, LEVEL_ICC,
+     .clusters = &evalci_labelled_clusters},
+    {"clustered_prob_above", &evalci_of_clusters, T_ICC, .clusters = &evalci_clustered_results,
+     .p.clusters = ev_clustered_prob_above},
+    {"clustered_prob_above_counts", &evalci_of_clusters, T_ICC, .clusters = &evalci_given_clusters,
+     .p.clusters = ev_clustered_prob_above},
+    {"pass_at_k_ci", &evalci_of_attempts, K_LEVEL, .clusters = &evalci_attempted_items,
+     .ci.clusters = ev_pass_at_k},
+    {"pass_at_k_ci_counts", &evalci_of_attempts, K_LEVEL, .clusters = &evalci_given_items,
+     .ci.clusters = ev_pass_at_k},
+    {"pass_hat_k_ci", &evalci_of_attempts, K_LEVEL, .clusters = &evalci_attempted_items,
+     .ci.clusters = ev_pass_hat_k},
+    {"pass_hat_k_ci_counts", &evalci_of_attempts, K_LEVEL, .clusters = &evalci_given_items,
+     .ci.clusters = ev_pass_hat_k},
+    {"macro_ci", &evalci_of_tasks, .options = LEVEL_RANGE},
+    {"macro_ci_counts", &evalci_of_clusters, LEVEL, .clusters = &evalci_given_clusters,
+     .ci.clusters = ev_macro_counts},
+    {"pass_at_k", .kind = &evalci_pass_at_k},
+    {"pass_hat_k", .kind = &evalci_pass_hat_k},
 
-    PROBABILITY("prob_better", EVALCI_MARGIN, unpaired, ev_prob_better),
-    INTERVAL("diff_ci", LEVEL, unpaired, ev_diff),
-    INTERVAL("odds_ratio_ci", LEVEL, unpaired, ev_odds_ratio),
-    INTERVAL("fisher_or_ci", LEVEL, unpaired, ev_fisher_or),
-    INTERVAL("diff_clt_ci", LEVEL, unpaired, ev_diff_clt),
+    {"prob_better", &evalci_of_rows, EVALCI_MARGIN, &unpaired, .p.counts = ev_prob_better},
+    {"prob_better_counts", &evalci_of_counts, EVALCI_MARGIN, &unpaired, .p.counts = ev_prob_better},
+    {"diff_ci", &evalci_of_rows, LEVEL, &unpaired, .ci.counts = ev_diff},
+    {"diff_ci_counts", &evalci_of_counts, LEVEL, &unpaired, .ci.counts = ev_diff},
+    {"odds_ratio_ci", &evalci_of_rows, LEVEL, &unpaired, .ci.counts = ev_odds_ratio},
+    {"odds_ratio_ci_counts", &evalci_of_counts, LEVEL, &unpaired, .ci.counts = ev_odds_ratio},
+    {"fisher_or_ci", &evalci_of_rows, LEVEL, &unpaired, .ci.counts = ev_fisher_or},
+    {"fisher_or_ci_counts", &evalci_of_counts, LEVEL, &unpaired, .ci.counts = ev_fisher_or},
+    {"diff_clt_ci", &evalci_of_rows, LEVEL, &unpaired, .ci.counts = ev_diff_clt},
+    {"diff_clt_ci_counts", &evalci_of_counts, LEVEL, &unpaired, .ci.counts = ev_diff_clt},
 
-    PROBABILITY("paired_prob_better", EVALCI_MARGIN, paired, ev_paired_prob_better),
-    INTERVAL("paired_diff_ci", LEVEL, paired, ev_paired_diff),
-    INTERVAL("paired_diff_clt_ci", LEVEL, paired, ev_paired_diff_clt),
-    PROBABILITY("mcnemar_p", 0, discordant, ev_mcnemar_p),
+    {"paired_prob_better", &evalci_of_rows, EVALCI_MARGIN, &paired,
+     .p.counts = ev_paired_prob_better},
+    {"paired_prob_better_counts", &evalci_of_counts, EVALCI_MARGIN, &paired,
+     .p.counts = ev_paired_prob_better},
+    {"paired_diff_ci", &evalci_of_rows, LEVEL, &paired, .ci.counts = ev_paired_diff},
+    {"paired_diff_ci_counts", &evalci_of_counts, LEVEL, &paired, .ci.counts = ev_paired_diff},
+    {"paired_diff_clt_ci", &evalci_of_rows, LEVEL, &paired, .ci.counts = ev_paired_diff_clt},
+    {"paired_diff_clt_ci_counts", &evalci_of_counts, LEVEL, &paired,
+     .ci.counts = ev_paired_diff_clt},
+    {"mcnemar_p", &evalci_of_rows, 0, &discordant, .p.counts = ev_mcnemar_p},
+    {"mcnemar_p_counts", &evalci_of_counts, 0, &discordant, .p.counts = ev_mcnemar_p},
 
-    ROW(evalci_ranks_function, {"ranks", &evalci_ranks_of_labels, LEVEL}, &evalci_labelled_results),
-    ROW(evalci_ranks_function, {"ranks_counts", &evalci_ranks_of_labels, LEVEL},
-        &evalci_labelled_counts),
+    {"ranks", &evalci_ranks_of_labels, LEVEL, .labels = &evalci_labelled_results},
+    {"ranks_counts", &evalci_ranks_of_labels, LEVEL, .labels = &evalci_labelled_counts},
 
-    PLAN("plan_n", LEVEL, evalci_plan_n),
-    PLAN("power_paired", LEVEL, evalci_power_paired),
-    PLAN("plan_paired_n", POWER_LEVEL, evalci_plan_paired),
-    PLAN("power_diff", LEVEL, evalci_power_diff),
-    PLAN("plan_diff_n", POWER_LEVEL, evalci_plan_diff),
-    PLAN("detectable_diff", POWER_LEVEL, evalci_detectable),
+    {"plan_n", &evalci_planned, LEVEL, .plan = &evalci_plan_n},
+    {"power_paired", &evalci_planned, LEVEL, .plan = &evalci_power_paired},
+    {"plan_paired_n", &evalci_planned, POWER_LEVEL, .plan = &evalci_plan_paired},
+    {"power_diff", &evalci_planned, LEVEL, .plan = &evalci_power_diff},
+    {"plan_diff_n", &evalci_planned, POWER_LEVEL, .plan = &evalci_plan_diff},
+    {"detectable_diff", &evalci_planned, POWER_LEVEL, .plan = &evalci_detectable},
 
-    INTERVAL("anytime_ci", LEVEL_BETA, one_proportion, ev_anytime),
-    INTERVAL("anytime_paired_diff_ci", LEVEL, paired, ev_anytime_paired_diff),
+    {"anytime_ci", &evalci_of_rows, LEVEL_BETA, &one_proportion, .ci.counts = ev_anytime},
+    {"anytime_ci_counts", &evalci_of_counts, LEVEL_BETA, &one_proportion, .ci.counts = ev_anytime},
+    {"anytime_paired_diff_ci", &evalci_of_rows, LEVEL, &paired,
+     .ci.counts = ev_anytime_paired_diff},
+    {"anytime_paired_diff_ci_counts", &evalci_of_counts, LEVEL, &paired,
+     .ci.counts = ev_anytime_paired_diff},
 
-    PLAIN("judged_ci", LEVEL, evalci_judged_rows),
-    PLAIN("judged_ci_counts", LEVEL, evalci_judged_counts),
+    {"judged_ci", &evalci_judged_rows, .options = LEVEL},
+    {"judged_ci_counts", &evalci_judged_counts, .options = LEVEL},
 
-    INTERVAL("f1_ci", LEVEL, confusion, ev_f1),
-    INTERVAL("precision_ci", LEVEL, predicted_positive, ev_precision),
-    INTERVAL("recall_ci", LEVEL, truly_positive, ev_recall),
+    {"f1_ci", &evalci_of_rows, LEVEL, &confusion, .ci.counts = ev_f1},
+    {"f1_ci_counts", &evalci_of_counts, LEVEL, &confusion, .ci.counts = ev_f1},
+    {"precision_ci", &evalci_of_rows, LEVEL, &predicted_positive, .ci.counts = ev_precision},
+    {"precision_ci_counts", &evalci_of_counts, LEVEL, &predicted_positive,
+     .ci.counts = ev_precision},
+    {"recall_ci", &evalci_of_rows, LEVEL, &truly_positive, .ci.counts = ev_recall},
+    {"recall_ci_counts", &evalci_of_counts, LEVEL, &truly_positive, .ci.counts = ev_recall},
 
-    SCORES("mean_ci", LEVEL_RANGE, evalci_ranged_scores, ev_mean, 1),
-    SCORES("mean_ci_counts", LEVEL_RANGE, evalci_ranged_counts, ev_mean, 1),
-    SCORES_P("mean_prob_above", T_RANGE, evalci_ranged_scores, ev_mean_prob_above),
-    SCORES_P("mean_prob_above_counts", T_RANGE, evalci_ranged_counts, ev_mean_prob_above),
-    SCORES("mean_lmt_ci", LEVEL_RANGE, evalci_ranged_scores, ev_mean_lmt, 1),
-    SCORES("mean_lmt_ci_counts", LEVEL_RANGE, evalci_ranged_counts, ev_mean_lmt, 1),
-    SCORES("mean_t_ci", LEVEL, evalci_any_scores, ev_mean_t, 2),
-    SCORES("mean_t_ci_counts", LEVEL, evalci_any_counts, ev_mean_t, 2),
-    SCORES("mean_clt_ci", LEVEL, evalci_any_scores, ev_mean_clt, 2),
-    SCORES("mean_clt_ci_counts", LEVEL, evalci_any_counts, ev_mean_clt, 2),
-    ROW(evalci_weighted_interval,
-        {{"weighted_mean_ci", &evalci_interval_of_weighted, LEVEL_RANGE}, &evalci_weighted_scores},
-        ev_weighted_mean),
-    UNITS("clustered_mean_ci", LEVEL_RANGE, evalci_clustered_scores, ev_clustered_mean),
-    UNITS("clustered_mean_ci_counts", LEVEL_RANGE, evalci_given_totals, ev_clustered_mean),
+    {"mean_ci", &evalci_of_scores, LEVEL_RANGE, .scores = &evalci_ranged_scores,
+     .ci.scores = ev_mean},
+    {"mean_ci_counts", &evalci_of_scores, LEVEL_RANGE, .scores = &evalci_ranged_counts,
+     .ci.scores = ev_mean},
+    {"mean_prob_above", &evalci_of_scores, T_RANGE, .scores = &evalci_ranged_scores,
+     .p.scores = ev_mean_prob_above},
+    {"mean_prob_above_counts", &evalci_of_scores, T_RANGE, .scores = &evalci_ranged_counts,
+     .p.scores = ev_mean_prob_above},
+    {"mean_lmt_ci", &evalci_of_scores, LEVEL_RANGE, .scores = &evalci_ranged_scores,
+     .ci.scores = ev_mean_lmt},
+    {"mean_lmt_ci_counts", &evalci_of_scores, LEVEL_RANGE, .scores = &evalci_ranged_counts,
+     .ci.scores = ev_mean_lmt},
+    {"mean_t_ci", &evalci_of_scores, LEVEL, .scores = &evalci_any_scores, .ci.scores = ev_mean_t,
+     .least = 2},
+    {"mean_t_ci_counts", &evalci_of_scores, LEVEL, .scores = &evalci_any_counts,
+     .ci.scores = ev_mean_t, .least = 2},
+    {"mean_clt_ci", &evalci_of_scores, LEVEL, .scores = &evalci_any_scores,
+     .ci.scores = ev_mean_clt, .least = 2},
+    {"mean_clt_ci_counts", &evalci_of_scores, LEVEL, .scores = &evalci_any_counts,
+     .ci.scores = ev_mean_clt, .least = 2},
+    {"weighted_mean_ci", &evalci_of_weighted, LEVEL_RANGE, .units = &evalci_weighted_scores,
+     .ci.weighted = ev_weighted_mean},
+    {"clustered_mean_ci", &evalci_of_units, LEVEL_RANGE, .units = &evalci_clustered_scores,
+     .ci.units = ev_clustered_mean},
+    {"clustered_mean_ci_counts", &evalci_of_units, LEVEL_RANGE, .units = &evalci_given_totals,
+     .ci.units = ev_clustered_mean},
 
-    SCORES("quantile_ci", Q_LEVEL, evalci_values, ev_quantile, 1),
-    SCORES("quantile_ci_counts", Q_LEVEL, evalci_value_counts, ev_quantile, 1),
-    UNITS("ratio_ci", LEVEL, evalci_totals_and_counts, ev_ratio),
+    {"quantile_ci", &evalci_of_scores, Q_LEVEL, .scores = &evalci_values, .ci.scores = ev_quantile},
+    {"quantile_ci_counts", &evalci_of_scores, Q_LEVEL, .scores = &evalci_value_counts,
+     .ci.scores = ev_quantile},
+    {"ratio_ci", &evalci_of_units, LEVEL, .units = &evalci_totals_and_counts, .ci.units = ev_ratio},
 
-    ROW(evalci_two_scores_interval,
-        {{"mean_diff_ci", &evalci_interval_of_two_scores, LEVEL_RANGE}, &evalci_unpaired_scores},
-        ev_mean_diff),
-    ROW(evalci_two_scores_probability,
-        {{"mean_prob_better", &evalci_probability_of_two_scores, MARGIN_RANGE},
-         &evalci_unpaired_scores},
-        ev_mean_prob_better),
-    SCORES("paired_mean_diff_ci", LEVEL_RANGE, evalci_paired_scores, ev_paired_mean_diff, 1),
-    SCORES("paired_mean_diff_ci_counts", LEVEL_RANGE, evalci_paired_counts, ev_paired_mean_diff, 1),
-    SCORES_P("paired_mean_prob_better", MARGIN_RANGE, evalci_paired_scores,
-             ev_paired_mean_prob_better),
-    SCORES_P("paired_mean_prob_better_counts", MARGIN_RANGE, evalci_paired_counts,
-             ev_paired_mean_prob_better),
-    SCORES_P("no_worse_prob", LOSS_RANGE, evalci_paired_scores, ev_no_worse_prob),
-    SCORES_P("no_worse_prob_counts", LOSS_RANGE, evalci_paired_counts, ev_no_worse_prob),
-    SCORES_P("paired_p", 0, evalci_paired_any_scores, ev_paired_p),
-    SCORES_P("paired_p_counts", 0, evalci_paired_any_counts, ev_paired_p),
-    UNITS("clustered_diff_ci", LEVEL_RANGE, evalci_clustered_differences, ev_clustered_mean_diff),
-    UNITS("clustered_diff_ci_counts", LEVEL_RANGE, evalci_given_differences,
-          ev_clustered_mean_diff),
-    UNITS_P("clustered_prob_better", MARGIN_RANGE, evalci_clustered_differences,
-            ev_clustered_mean_prob_better),
-    UNITS_P("clustered_prob_better_counts", MARGIN_RANGE, evalci_given_differences,
-            ev_clustered_mean_prob_better),
+    {"mean_diff_ci", &evalci_of_two_scores, LEVEL_RANGE, .scores = &evalci_unpaired_scores,
+     .ci.two_scores = ev_mean_diff},
+    {"mean_prob_better", &evalci_of_two_scores, MARGIN_RANGE, .scores = &evalci_unpaired_scores,
+     .p.two_scores = ev_mean_prob_better},
+    {"paired_mean_diff_ci", &evalci_of_scores, LEVEL_RANGE, .scores = &evalci_paired_scores,
+     .ci.scores = ev_paired_mean_diff},
+    {"paired_mean_diff_ci_counts", &evalci_of_scores, LEVEL_RANGE, .scores = &evalci_paired_counts,
+     .ci.scores = ev_paired_mean_diff},
+    {"paired_mean_prob_better", &evalci_of_scores, MARGIN_RANGE, .scores = &evalci_paired_scores,
+     .p.scores = ev_paired_mean_prob_better},
+    {"paired_mean_prob_better_counts", &evalci_of_scores, MARGIN_RANGE,
+     .scores = &evalci_paired_counts, .p.scores = ev_paired_mean_prob_better},
+    {"no_worse_prob", &evalci_of_scores, LOSS_RANGE, .scores = &evalci_paired_scores,
+     .p.scores = ev_no_worse_prob},
+    {"no_worse_prob_counts", &evalci_of_scores, LOSS_RANGE, .scores = &evalci_paired_counts,
+     .p.scores = ev_no_worse_prob},
+    {"paired_p", &evalci_of_scores, 0, .scores = &evalci_paired_any_scores,
+     .p.scores = ev_paired_p},
+    {"paired_p_counts", &evalci_of_scores, 0, .scores = &evalci_paired_any_counts,
+     .p.scores = ev_paired_p},
+    {"clustered_diff_ci", &evalci_of_units, LEVEL_RANGE, .units = &evalci_clustered_differences,
+     .ci.units = ev_clustered_mean_diff},
+    {"clustered_diff_ci_counts", &evalci_of_units, LEVEL_RANGE, .units = &evalci_given_differences,
+     .ci.units = ev_clustered_mean_diff},
+    {"clustered_prob_better", &evalci_of_units, MARGIN_RANGE,
+     .units = &evalci_clustered_differences, .p.units = ev_clustered_mean_prob_better},
+    {"clustered_prob_better_counts", &evalci_of_units, MARGIN_RANGE,
+     .units = &evalci_given_differences, .p.units = ev_clustered_mean_prob_better},
 
-    PLAIN("ci_lo", 0, evalci_lo),
-    PLAIN("ci_hi", 0, evalci_hi),
-    PLAIN("ci_width", 0, evalci_width),
-    PLAIN("ci_text", EVALCI_DIGITS | EVALCI_UNIT, evalci_text),
-    PLAIN("ci_bar", EVALCI_POINT | EVALCI_WIDTH, evalci_bar),
-    PICTURE("forest_svg", evalci_forest),
-    PICTURE("heatmap_svg", evalci_heatmap),
-    PLAIN("evalci_version", 0, version_kind),
+    {"ci_lo", .kind = &evalci_lo},
+    {"ci_hi", .kind = &evalci_hi},
+    {"ci_width", .kind = &evalci_width},
+    {"ci_text", &evalci_text, .options = EVALCI_DIGITS | EVALCI_UNIT},
+    {"ci_bar", &evalci_bar, .options = EVALCI_POINT | EVALCI_WIDTH},
+    {"forest_svg", &evalci_picture_of_rows, EVALCI_DRAWING, .picture = &evalci_forest},
+    {"heatmap_svg", &evalci_picture_of_rows, EVALCI_DRAWING, .picture = &evalci_heatmap},
+    {"evalci_version", .kind = &version_kind},
 };
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
 
 const evalci_function *evalci_function_named(const char *name) {
   for (int i = 0; i < FUNCTIONS; i++)
-    if (strcmp(functions[i]->name, name) == 0) return functions[i];
+    if (strcmp(functions[i].name, name) == 0) return &functions[i];
   return NULL;
 }
 
@@ -259,7 +262,7 @@ const evalci_function *evalci_function_named(const char *name) {
 ** at every one of them (contract 1), and every aggregate a window function (6). */
 static int register_arity(sqlite3 *db, const evalci_function *f, int arity, const evalci_kind *kind,
                           evalci_shared *shared) {
-  int flags = EVALCI_FLAGS | (kind->json ? SQLITE_RESULT_SUBTYPE : 0);
+  int flags = EVALCI_FLAGS | (f->kind->json || f->ci.any ? SQLITE_RESULT_SUBTYPE : 0);
   void *row = shared ? evalci_shared_row(shared, f) : (void *)f;
   void (*destroy)(void *) = shared ? evalci_free_row : NULL;
   if (!row) return SQLITE_NOMEM;
@@ -274,19 +277,13 @@ static int register_arity(sqlite3 *db, const evalci_function *f, int arity, cons
                                         kind->value, kind->inverse, destroy);
 }
 
-/* Whether a row is over the four counts of pairs, whose functions share a posterior. */
-static bool is_paired(const evalci_function *f) {
-  bool counts = f->kind == &evalci_interval_of_rows || f->kind == &evalci_interval_of_counts ||
-                f->kind == &evalci_probability_of_rows || f->kind == &evalci_probability_of_counts;
-  return counts && ((const evalci_method *)f)->layout == &paired;
-}
-
 /* With no option, with the first, with the first two and so on; and an error for
 ** every other number of arguments. */
 static int register_function(sqlite3 *db, const evalci_function *f, evalci_shared *shared) {
   int rc = SQLITE_OK;
+  if (f->layout != &paired) shared = NULL; /* the functions of pairs share a posterior */
   for (int i = 0, arity; rc == SQLITE_OK && (arity = evalci_arity_of(f, i)) >= 0; i++)
-    rc = register_arity(db, f, arity, f->kind, is_paired(f) ? shared : NULL);
+    rc = register_arity(db, f, arity, f->kind, shared);
   return rc == SQLITE_OK ? register_arity(db, f, -1, evalci_wrong_arity_for(f->kind), NULL) : rc;
 }
 
@@ -302,10 +299,10 @@ int sqlite3_evalci_init(sqlite3 *db, char **error, const sqlite3_api_routines *a
   /* GSL's own handler calls abort(), which would take the host down.  The copy
   ** linked in here is private, so this reaches nobody else's GSL (contract 13). */
   gsl_set_error_handler_off();
-  evalci_shared *shared = evalci_share(&paired);
+  evalci_shared *shared = evalci_share();
   int rc = shared ? SQLITE_OK : SQLITE_NOMEM;
   for (int i = 0; i < FUNCTIONS && rc == SQLITE_OK; i++)
-    rc = register_function(db, functions[i], shared);
+    rc = register_function(db, &functions[i], shared);
   evalci_unshare(shared);
   if (rc == SQLITE_OK) rc = evalci_register_boards(db);
   if (rc == SQLITE_OK) rc = evalci_register_table(db, &evalci_ci_methods);

@@ -1,9 +1,8 @@
 /*
-** Private to ext/sqlite: the rows of the table in evalci.c.
+** Private to ext/sqlite: the rows of the table in evalci.c, and what runs them.
 **
-** Every row begins with the same head, which is all that registration and the
-** messages about arity need.  What follows it is its family's, and a kind only
-** ever runs rows of its own family: the macros in evalci.c see to that.
+** Every function is one row of one struct.  Its kind says how SQLite runs it; what it is
+** computed from and the model that computes it are the row's, as its kind needs them.
 */
 #ifndef EVALCI_FUNCTION_H
 #define EVALCI_FUNCTION_H
@@ -19,10 +18,11 @@ typedef struct evalci_group evalci_group;
 /* How SQLite runs a function: once a call; or a row at a time, the rows of a
 ** frame coming and going; or so, the rows being gathered and then answered. */
 typedef struct evalci_kind {
-  /* The names of the arguments that a row of this kind must be given, NULL after
-  ** the last. */
+  /* The names of the arguments that must be given, NULL after the last: those of the
+  ** kind, or a row's own. */
+  const char *names[4];
   const char *const *(*arguments)(const evalci_function *f);
-  bool json; /* its result is marked as JSON */
+  bool json; /* its result is marked as JSON, as every interval is */
   void (*scalar)(sqlite3_context *, int, sqlite3_value **);
   void (*step)(sqlite3_context *, int, sqlite3_value **);
   void (*final)(sqlite3_context *);
@@ -32,12 +32,50 @@ typedef struct evalci_kind {
   void (*answer)(sqlite3_context *, const evalci_group *);
 } evalci_kind;
 
-/* The head of every row; a function's user data in SQLite. */
+/* A function's user data in SQLite.  What a row leaves out is 0. */
 struct evalci_function {
   const char *name;
   const evalci_kind *kind;
   unsigned options; /* that may follow its arguments: EVALCI_LEVEL and so on */
+  /* What its arguments are, and how they are read. */
+  const struct evalci_layout *layout;
+  const struct evalci_cluster_source *clusters;
+  const struct evalci_label_source *labels;
+  const struct evalci_score_source *scores;
+  const struct evalci_unit_source *units;
+  const struct evalci_plan *plan;
+  const struct evalci_picture *picture;
+  /* The model, by what it takes: its answer is an interval, or a probability. */
+  union {
+    void (*any)(void); /* whether there is one */
+    ev_model *counts;
+    ev_cluster_model *clusters;
+    ev_score_model *scores;
+    ev_status (*two_scores)(const ev_score_list *, const ev_score_list *, const ev_options *,
+                            ev_host, ev_interval *);
+    ev_score_cluster_model *units;
+    ev_status (*weighted)(const ev_weighted_score *, size_t, const ev_options *, ev_host,
+                          ev_interval *);
+  } ci;
+  union {
+    void (*any)(void);
+    ev_probability *counts;
+    ev_cluster_probability *clusters;
+    ev_status (*scores)(const ev_score *, size_t, const ev_options *, ev_host, double *);
+    ev_status (*two_scores)(const ev_score_list *, const ev_score_list *, const ev_options *,
+                            ev_host, double *);
+    ev_status (*units)(const ev_score_cluster *, size_t, const ev_options *, ev_host, double *);
+  } p;
+  double least;                /* with fewer scores the answer is NULL; 1 unless it is more */
+  struct ev_paired_memo *memo; /* a connection's; NULL in the table */
 };
+
+/* Delivers what the model of the function that runs gave: the interval, or the probability
+** as its `lo`; or an error. */
+void evalci_result(sqlite3_context *context, ev_status status, ev_interval out);
+
+/* The names of the arguments before its options, NULL after the last. */
+const char *const *evalci_names_of(const evalci_function *f);
 
 /* How many arguments come before its options. */
 int evalci_arguments_of(const evalci_function *f);
@@ -70,27 +108,9 @@ typedef struct evalci_layout {
   bool separate_questions; /* the counts are k, n for each column; else cells */
   int cells[4];            /* which cell each is */
   bool none_counts; /* rows that are in no count are data too, so counts of 0 have an answer */
-  struct ev_paired_memo *memo; /* a connection's; NULL in the table */
 } evalci_layout;
 
-/* What every method over counts has. */
-typedef struct evalci_method {
-  evalci_function function;
-  const evalci_layout *layout;
-} evalci_method;
-
-typedef struct evalci_interval_method {
-  evalci_method method;
-  ev_model *model;
-} evalci_interval_method;
-
-typedef struct evalci_probability_method {
-  evalci_method method;
-  ev_probability *model;
-} evalci_probability_method;
-
-extern const evalci_kind evalci_interval_of_rows, evalci_interval_of_counts;
-extern const evalci_kind evalci_probability_of_rows, evalci_probability_of_counts;
+extern const evalci_kind evalci_of_rows, evalci_of_counts;
 
 /*
 ** gathered.c: rows kept in a table, until they are asked about.
@@ -126,10 +146,10 @@ void evalci_gathered_final(sqlite3_context *context);
 typedef struct evalci_shared evalci_shared;
 
 /* NULL without memory.  Let go of by evalci_unshare(). */
-evalci_shared *evalci_share(const evalci_layout *layout);
+evalci_shared *evalci_share(void);
 void evalci_unshare(evalci_shared *shared);
 
-/* A copy of a row over counts that shares; NULL without memory. */
+/* A copy of a row that shares; NULL without memory. */
 void *evalci_shared_row(evalci_shared *shared, const evalci_function *f);
 void evalci_free_row(void *row);
 
@@ -141,34 +161,18 @@ extern const evalci_cluster_source evalci_clustered_results, evalci_given_cluste
 extern const evalci_cluster_source evalci_labelled_clusters;
 extern const evalci_cluster_source evalci_attempted_items, evalci_given_items;
 
-/* What every method over clusters has. */
-typedef struct evalci_cluster_function {
-  evalci_function function;
-  const evalci_cluster_source *source;
-} evalci_cluster_function;
-
-typedef struct evalci_cluster_method {
-  evalci_cluster_function function;
-  ev_cluster_model *model;
-} evalci_cluster_method;
-
-typedef struct evalci_cluster_probability {
-  evalci_cluster_function function;
-  ev_cluster_probability *model;
-} evalci_cluster_probability;
-
-extern const evalci_kind evalci_interval_of_clusters, evalci_probability_of_clusters;
+extern const evalci_kind evalci_of_clusters;
 
 /* Likewise over attempts, of which every question has at least k. */
-extern const evalci_kind evalci_interval_of_attempts;
+extern const evalci_kind evalci_of_attempts;
 
-/* JSON with every cluster's own interval; of an evalci_cluster_function. */
+/* JSON with every cluster's own interval. */
 extern const evalci_kind evalci_each_of_clusters;
 
 /*
 ** tasks.c: scores by task, to an interval of the mean of tasks' means.
 */
-extern const evalci_kind evalci_interval_of_tasks;
+extern const evalci_kind evalci_of_tasks;
 
 /*
 ** ranks.c: rows of results by their label, or one row a label, to JSON with the ranks
@@ -176,11 +180,6 @@ extern const evalci_kind evalci_interval_of_tasks;
 */
 typedef struct evalci_label_source evalci_label_source;
 extern const evalci_label_source evalci_labelled_results, evalci_labelled_counts;
-
-typedef struct evalci_ranks_function {
-  evalci_function function;
-  const evalci_label_source *source;
-} evalci_ranks_function;
 
 extern const evalci_kind evalci_ranks_of_labels;
 
@@ -192,11 +191,6 @@ extern const evalci_kind evalci_judged_rows, evalci_judged_counts;
 /*
 ** planning.c: rates and numbers of questions, to what they promise or need.
 */
-typedef struct evalci_plan_function {
-  evalci_function function;
-  const struct evalci_plan *plan;
-} evalci_plan_function;
-
 extern const evalci_kind evalci_planned;
 extern const struct evalci_plan evalci_plan_n, evalci_power_paired, evalci_plan_paired;
 extern const struct evalci_plan evalci_power_diff, evalci_plan_diff, evalci_detectable;
@@ -218,37 +212,7 @@ extern const evalci_score_source evalci_unpaired_scores;
 extern const evalci_score_source evalci_paired_scores, evalci_paired_counts;
 extern const evalci_score_source evalci_paired_any_scores, evalci_paired_any_counts;
 
-/* What every method over scores has. */
-typedef struct evalci_score_function {
-  evalci_function function;
-  const evalci_score_source *source;
-} evalci_score_function;
-
-typedef struct evalci_score_interval {
-  evalci_score_function function;
-  ev_score_model *model;
-  double least; /* with fewer scores the answer is NULL */
-} evalci_score_interval;
-
-typedef struct evalci_score_probability {
-  evalci_score_function function;
-  ev_status (*model)(const ev_score *, size_t, const ev_options *, ev_host, double *);
-} evalci_score_probability;
-
-typedef struct evalci_two_scores_interval {
-  evalci_score_function function;
-  ev_status (*model)(const ev_score_list *, const ev_score_list *, const ev_options *, ev_host,
-                     ev_interval *);
-} evalci_two_scores_interval;
-
-typedef struct evalci_two_scores_probability {
-  evalci_score_function function;
-  ev_status (*model)(const ev_score_list *, const ev_score_list *, const ev_options *, ev_host,
-                     double *);
-} evalci_two_scores_probability;
-
-extern const evalci_kind evalci_interval_of_scores, evalci_probability_of_scores;
-extern const evalci_kind evalci_interval_of_two_scores, evalci_probability_of_two_scores;
+extern const evalci_kind evalci_of_scores, evalci_of_two_scores;
 
 /*
 ** units.c: scores by cluster, clusters by their totals, or scores with weights, to an
@@ -259,29 +223,7 @@ extern const evalci_unit_source evalci_clustered_scores, evalci_clustered_differ
 extern const evalci_unit_source evalci_given_totals, evalci_given_differences;
 extern const evalci_unit_source evalci_weighted_scores, evalci_totals_and_counts;
 
-/* What every method over units has. */
-typedef struct evalci_unit_function {
-  evalci_function function;
-  const evalci_unit_source *source;
-} evalci_unit_function;
-
-typedef struct evalci_unit_interval {
-  evalci_unit_function function;
-  ev_score_cluster_model *model;
-} evalci_unit_interval;
-
-typedef struct evalci_unit_probability {
-  evalci_unit_function function;
-  ev_status (*model)(const ev_score_cluster *, size_t, const ev_options *, ev_host, double *);
-} evalci_unit_probability;
-
-typedef struct evalci_weighted_interval {
-  evalci_unit_function function;
-  ev_status (*model)(const ev_weighted_score *, size_t, const ev_options *, ev_host, ev_interval *);
-} evalci_weighted_interval;
-
-extern const evalci_kind evalci_interval_of_units, evalci_probability_of_units;
-extern const evalci_kind evalci_interval_of_weighted;
+extern const evalci_kind evalci_of_units, evalci_of_weighted;
 
 /*
 ** reading.c: functions that read an interval, and are nothing but their kind.
@@ -291,11 +233,6 @@ extern const evalci_kind evalci_lo, evalci_hi, evalci_width, evalci_text, evalci
 /*
 ** picture.c: rows to an SVG document.
 */
-typedef struct evalci_picture_function {
-  evalci_function function;
-  const struct evalci_picture *picture;
-} evalci_picture_function;
-
 extern const evalci_kind evalci_picture_of_rows;
 extern const struct evalci_picture evalci_forest, evalci_heatmap;
 

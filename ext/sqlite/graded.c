@@ -24,7 +24,7 @@ struct evalci_score_source {
 };
 
 static const evalci_score_source *score_source_of(const evalci_function *f) {
-  return ((const evalci_score_function *)f)->source;
+  return f->scores;
 }
 
 static const char *const *score_arguments(const evalci_function *f) {
@@ -190,54 +190,32 @@ static bool list_tables(sqlite3_context *context, const evalci_group *group, int
   return true;
 }
 
-static void scores_interval(sqlite3_context *context, const evalci_group *g) {
-  const evalci_score_interval *m = sqlite3_user_data(context);
-  score_lists lists;
-  ev_interval ci = {NAN, NAN};
-  if (!list_tables(context, g, 1, m->least, &lists)) return;
-  ev_status status =
-      m->model(lists.scores[0], lists.count[0], &g->options, evalci_host_of(context), &ci);
-  free_lists(&lists);
-  evalci_result_interval(context, m->function.function.name, status, ci);
+static void answer_scores(sqlite3_context *context, const evalci_group *g) {
+  const evalci_function *f = sqlite3_user_data(context);
+  ev_host host = evalci_host_of(context);
+  ev_interval out = {NAN, NAN};
+  score_lists l;
+  if (!list_tables(context, g, 1, fmax(1, f->least), &l)) return;
+  ev_status status = f->p.scores ? f->p.scores(l.scores[0], l.count[0], &g->options, host, &out.lo)
+                                 : f->ci.scores(l.scores[0], l.count[0], &g->options, host, &out);
+  free_lists(&l);
+  evalci_result(context, status, out);
 }
 
-static void scores_probability(sqlite3_context *context, const evalci_group *g) {
-  const evalci_score_probability *m = sqlite3_user_data(context);
-  score_lists lists;
-  double p = NAN;
-  if (!list_tables(context, g, 1, 1, &lists)) return;
-  ev_status status =
-      m->model(lists.scores[0], lists.count[0], &g->options, evalci_host_of(context), &p);
-  free_lists(&lists);
-  evalci_result_probability(context, m->function.function.name, status, p);
+static void answer_two_scores(sqlite3_context *context, const evalci_group *g) {
+  const evalci_function *f = sqlite3_user_data(context);
+  ev_host host = evalci_host_of(context);
+  ev_interval out = {NAN, NAN};
+  score_lists l;
+  if (!list_tables(context, g, 2, 1, &l)) return;
+  ev_score_list a = {l.scores[0], l.count[0]}, b = {l.scores[1], l.count[1]};
+  ev_status status = f->p.two_scores ? f->p.two_scores(&a, &b, &g->options, host, &out.lo)
+                                     : f->ci.two_scores(&a, &b, &g->options, host, &out);
+  free_lists(&l);
+  evalci_result(context, status, out);
 }
 
-static void two_scores_interval(sqlite3_context *context, const evalci_group *g) {
-  const evalci_two_scores_interval *m = sqlite3_user_data(context);
-  score_lists lists;
-  ev_interval ci = {NAN, NAN};
-  if (!list_tables(context, g, 2, 1, &lists)) return;
-  ev_score_list a = {lists.scores[0], lists.count[0]}, b = {lists.scores[1], lists.count[1]};
-  ev_status status = m->model(&a, &b, &g->options, evalci_host_of(context), &ci);
-  free_lists(&lists);
-  evalci_result_interval(context, m->function.function.name, status, ci);
-}
-
-static void two_scores_probability(sqlite3_context *context, const evalci_group *g) {
-  const evalci_two_scores_probability *m = sqlite3_user_data(context);
-  score_lists lists;
-  double p = NAN;
-  if (!list_tables(context, g, 2, 1, &lists)) return;
-  ev_score_list a = {lists.scores[0], lists.count[0]}, b = {lists.scores[1], lists.count[1]};
-  ev_status status = m->model(&a, &b, &g->options, evalci_host_of(context), &p);
-  free_lists(&lists);
-  evalci_result_probability(context, m->function.function.name, status, p);
-}
-
-#define GRADED_KIND(is_json, answers)                                                              \
-  { .arguments = score_arguments, .json = is_json, .gathering = &graded_rows, .answer = answers }
-
-const evalci_kind evalci_interval_of_scores = GRADED_KIND(true, scores_interval);
-const evalci_kind evalci_probability_of_scores = GRADED_KIND(false, scores_probability);
-const evalci_kind evalci_interval_of_two_scores = GRADED_KIND(true, two_scores_interval);
-const evalci_kind evalci_probability_of_two_scores = GRADED_KIND(false, two_scores_probability);
+const evalci_kind evalci_of_scores = {
+    .arguments = score_arguments, .gathering = &graded_rows, .answer = answer_scores};
+const evalci_kind evalci_of_two_scores = {
+    .arguments = score_arguments, .gathering = &graded_rows, .answer = answer_two_scores};

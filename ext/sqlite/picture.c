@@ -7,12 +7,8 @@
 #include "function.h"
 #include "svg.h"
 
-static const evalci_picture *picture_of(const evalci_function *f) {
-  return ((const evalci_picture_function *)f)->picture;
-}
-
 static const char *const *picture_arguments(const evalci_function *f) {
-  return picture_of(f)->arguments;
+  return f->picture->arguments;
 }
 
 typedef struct album {
@@ -93,7 +89,7 @@ static bool same_drawing(evalci_call *call, const album *a, sqlite3_value *optio
 
 static void picture_step(sqlite3_context *context, int argc, sqlite3_value **argv) {
   const evalci_function *f = sqlite3_user_data(context);
-  const evalci_picture *p = picture_of(f);
+  const evalci_picture *p = f->picture;
   int arguments = evalci_arguments_of(f);
   sqlite3_value *options = argc > arguments ? argv[arguments] : NULL;
   album *a = sqlite3_aggregate_context(context, sizeof *a);
@@ -113,7 +109,7 @@ static void picture_inverse(sqlite3_context *context, int argc, sqlite3_value **
 }
 
 static void picture_value(sqlite3_context *context) {
-  const evalci_picture *p = picture_of(sqlite3_user_data(context));
+  const evalci_picture *p = ((const evalci_function *)sqlite3_user_data(context))->picture;
   const album *a = sqlite3_aggregate_context(context, 0);
   evalci_call call = evalci_call_of(context);
   if (!a || a->failed || a->first == a->end) return;

@@ -21,12 +21,8 @@ struct evalci_plan {
   const char *hopeless; /* what to say when it is infinite */
 };
 
-static const struct evalci_plan *plan_of(const evalci_function *f) {
-  return ((const evalci_plan_function *)f)->plan;
-}
-
 static const char *const *plan_arguments(const evalci_function *f) {
-  return plan_of(f)->names;
+  return f->plan->names;
 }
 
 /*
@@ -151,7 +147,7 @@ static bool any_questions(const struct evalci_plan *plan, const double *x) {
 
 static void result_plan(sqlite3_context *context, const double *x, const ev_options *options) {
   const evalci_function *f = sqlite3_user_data(context);
-  const struct evalci_plan *plan = plan_of(f);
+  const struct evalci_plan *plan = f->plan;
   evalci_call call = {f->name, NULL};
   double out = NAN;
   ev_status status = plan->compute(x, options, evalci_host_of(context), &out);
@@ -167,7 +163,7 @@ static void result_plan(sqlite3_context *context, const double *x, const ev_opti
 
 static void planned_call(sqlite3_context *context, int argc, sqlite3_value **argv) {
   const evalci_function *f = sqlite3_user_data(context);
-  const struct evalci_plan *plan = plan_of(f);
+  const struct evalci_plan *plan = f->plan;
   evalci_call call = {f->name, NULL};
   int size = evalci_arguments_of(f);
   double x[MOST_PLANNED];

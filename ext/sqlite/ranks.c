@@ -25,7 +25,7 @@ struct evalci_label_source {
 };
 
 static const evalci_label_source *label_source_of(const evalci_function *f) {
-  return ((const evalci_ranks_function *)f)->source;
+  return f->labels;
 }
 
 static const char *const *label_arguments(const evalci_function *f) {

@@ -8,12 +8,6 @@
 
 #include "function.h"
 
-static const char *const *ci_argument(const evalci_function *f) {
-  static const char *const names[] = {"ci", NULL};
-  (void)f;
-  return names;
-}
-
 /*
 ** Numbers
 */
@@ -55,9 +49,9 @@ static void ci_width(sqlite3_context *context, int argc, sqlite3_value **argv) {
   result_part(context, argv[0], width_part);
 }
 
-const evalci_kind evalci_lo = {.arguments = ci_argument, .scalar = ci_lo};
-const evalci_kind evalci_hi = {.arguments = ci_argument, .scalar = ci_hi};
-const evalci_kind evalci_width = {.arguments = ci_argument, .scalar = ci_width};
+const evalci_kind evalci_lo = {.names = {"ci"}, .scalar = ci_lo};
+const evalci_kind evalci_hi = {.names = {"ci"}, .scalar = ci_hi};
+const evalci_kind evalci_width = {.names = {"ci"}, .scalar = ci_width};
 
 /*
 ** Text (contract 21)
@@ -131,7 +125,7 @@ static void ci_text(sqlite3_context *context, int argc, sqlite3_value **argv) {
   sqlite3_result_text(context, text, size, SQLITE_TRANSIENT);
 }
 
-const evalci_kind evalci_text = {.arguments = ci_argument, .scalar = ci_text};
+const evalci_kind evalci_text = {.names = {"ci"}, .scalar = ci_text};
 
 /*
 ** A drawing on [0,1] (contract 22)
@@ -205,4 +199,4 @@ static void ci_bar(sqlite3_context *context, int argc, sqlite3_value **argv) {
     evalci_report(context, &call);
 }
 
-const evalci_kind evalci_bar = {.arguments = ci_argument, .scalar = ci_bar};
+const evalci_kind evalci_bar = {.names = {"ci"}, .scalar = ci_bar};

@@ -4,7 +4,7 @@
 */
 #include <math.h>
 
-#include "surface.h"
+#include "function.h"
 
 bool evalci_check_status(sqlite3_context *context, const char *name, ev_status status) {
   evalci_call call = {name, NULL};
@@ -32,4 +32,12 @@ void evalci_result_probability(sqlite3_context *context, const char *name, ev_st
                                double p) {
   if (status == EV_OK && isnan(p)) status = EV_NOT_CONVERGED;
   if (evalci_check_status(context, name, status)) sqlite3_result_double(context, p);
+}
+
+void evalci_result(sqlite3_context *context, ev_status status, ev_interval out) {
+  const evalci_function *f = sqlite3_user_data(context);
+  if (f->p.any)
+    evalci_result_probability(context, f->name, status, out.lo);
+  else
+    evalci_result_interval(context, f->name, status, out);
 }

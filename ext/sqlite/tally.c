@@ -25,16 +25,12 @@ typedef struct tally {
   ev_options options;                     /* as the first of those rows had them */
 } tally;
 
-static const evalci_layout *layout_of(const evalci_function *f) {
-  return ((const evalci_method *)f)->layout;
-}
-
 static const char *const *tally_columns(const evalci_function *f) {
-  return layout_of(f)->columns;
+  return f->layout->columns;
 }
 
 static const char *const *tally_counts(const evalci_function *f) {
-  return layout_of(f)->counts;
+  return f->layout->counts;
 }
 
 /*
@@ -51,7 +47,7 @@ static sqlite3_int64 *rows_like(tally *t, const int *y) {
 ** counts. */
 static bool looks_like_k_n(const evalci_function *f, int argc, sqlite3_value **argv) {
   double y, level;
-  const evalci_layout *layout = layout_of(f);
+  const evalci_layout *layout = f->layout;
   return layout->separate_questions && !layout->columns[1] && f->options & EVALCI_LEVEL &&
          argc == 2 && evalci_read_number(argv[0], &y) && evalci_read_number(argv[1], &level) &&
          y >= 0 && y <= level && level > 1 && level < 1e15 && y == (double)(sqlite3_int64)y &&
@@ -154,7 +150,7 @@ static void tally_step(sqlite3_context *context, int argc, sqlite3_value **argv)
 /* The row leaving the frame was checked when it came (contract 6). */
 static void tally_inverse(sqlite3_context *context, int argc, sqlite3_value **argv) {
   (void)argc;
-  const evalci_layout *layout = layout_of(sqlite3_user_data(context));
+  const evalci_layout *layout = ((const evalci_function *)sqlite3_user_data(context))->layout;
   tally *t = sqlite3_aggregate_context(context, sizeof *t);
   if (!t) return;
   int y[2] = {EVALCI_NO_RESULT, EVALCI_NO_RESULT};
@@ -178,28 +174,16 @@ static bool any_data(const evalci_layout *layout, const double *counts) {
   return layout->separate_questions || total > 0;
 }
 
-typedef void answer_counts(sqlite3_context *, const double *, const ev_options *);
-
-static void answer_interval(sqlite3_context *context, const double *counts,
-                            const ev_options *options) {
-  const evalci_interval_method *m = sqlite3_user_data(context);
-  ev_interval ci = {NAN, NAN};
+static void answer_counts(sqlite3_context *context, const double *counts,
+                          const ev_options *options) {
+  const evalci_function *f = sqlite3_user_data(context);
+  ev_interval out = {NAN, NAN};
   ev_options asked = *options;
-  if (!any_data(m->method.layout, counts)) return;
-  asked.memo = m->method.layout->memo;
-  ev_status status = m->model(counts, &asked, &ci);
-  evalci_result_interval(context, m->method.function.name, status, ci);
-}
-
-static void answer_probability(sqlite3_context *context, const double *counts,
-                               const ev_options *options) {
-  const evalci_probability_method *m = sqlite3_user_data(context);
-  double p = NAN;
-  ev_options asked = *options;
-  if (!any_data(m->method.layout, counts)) return;
-  asked.memo = m->method.layout->memo;
-  ev_status status = m->model(counts, &asked, &p);
-  evalci_result_probability(context, m->method.function.name, status, p);
+  if (!any_data(f->layout, counts)) return;
+  asked.memo = f->memo;
+  ev_status status =
+      f->p.counts ? f->p.counts(counts, &asked, &out.lo) : f->ci.counts(counts, &asked, &out);
+  evalci_result(context, status, out);
 }
 
 /* How often a column has a result, over all that the other has. */
@@ -216,8 +200,8 @@ static bool any_pair(const tally *t) {
 }
 
 /* Of the frame or group; NULL when there were no rows, or a bad one. */
-static void answer_tally(sqlite3_context *context, answer_counts *answer) {
-  const evalci_layout *layout = layout_of(sqlite3_user_data(context));
+static void answer_tally(sqlite3_context *context) {
+  const evalci_layout *layout = ((const evalci_function *)sqlite3_user_data(context))->layout;
   const tally *t = sqlite3_aggregate_context(context, 0);
   double counts[4];
   if (!t || t->failed) return;
@@ -231,15 +215,7 @@ static void answer_tally(sqlite3_context *context, answer_counts *answer) {
     else
       counts[i] = counts[i - 1] + times_seen(t, i / 2, 0);
   }
-  answer(context, counts, &t->options);
-}
-
-static void tally_interval(sqlite3_context *context) {
-  answer_tally(context, answer_interval);
-}
-
-static void tally_probability(sqlite3_context *context) {
-  answer_tally(context, answer_probability);
+  answer_counts(context, counts, &t->options);
 }
 
 /*
@@ -265,41 +241,23 @@ static bool read_counts(evalci_call *call, const evalci_layout *layout, sqlite3_
                      evalci_show(argv[0]).text);
 }
 
-static void answer_given(sqlite3_context *context, int argc, sqlite3_value **argv,
-                         answer_counts *answer) {
+static void answer_given(sqlite3_context *context, int argc, sqlite3_value **argv) {
   const evalci_function *f = sqlite3_user_data(context);
   evalci_call call = {f->name, NULL};
   int size = evalci_arguments_of(f);
   double counts[4];
   ev_options options;
   if (evalci_any_null(argc, argv)) return;
-  if (read_counts(&call, layout_of(f), argv, counts) &&
+  if (read_counts(&call, f->layout, argv, counts) &&
       evalci_read_options(&call, f->options, argc - size, argv + size, &options))
-    answer(context, counts, &options);
+    answer_counts(context, counts, &options);
   else
     evalci_report(context, &call);
 }
 
-static void interval_given(sqlite3_context *context, int argc, sqlite3_value **argv) {
-  answer_given(context, argc, argv, answer_interval);
-}
-
-static void probability_given(sqlite3_context *context, int argc, sqlite3_value **argv) {
-  answer_given(context, argc, argv, answer_probability);
-}
-
-const evalci_kind evalci_interval_of_rows = {.arguments = tally_columns,
-                                             .json = true,
-                                             .step = tally_step,
-                                             .final = tally_interval,
-                                             .value = tally_interval,
-                                             .inverse = tally_inverse};
-const evalci_kind evalci_probability_of_rows = {.arguments = tally_columns,
-                                                .step = tally_step,
-                                                .final = tally_probability,
-                                                .value = tally_probability,
-                                                .inverse = tally_inverse};
-const evalci_kind evalci_interval_of_counts = {
-    .arguments = tally_counts, .json = true, .scalar = interval_given};
-const evalci_kind evalci_probability_of_counts = {.arguments = tally_counts,
-                                                  .scalar = probability_given};
+const evalci_kind evalci_of_rows = {.arguments = tally_columns,
+                                    .step = tally_step,
+                                    .final = answer_tally,
+                                    .value = answer_tally,
+                                    .inverse = tally_inverse};
+const evalci_kind evalci_of_counts = {.arguments = tally_counts, .scalar = answer_given};

@@ -17,12 +17,6 @@ typedef struct tasks {
   evalci_keys keys;
 } tasks;
 
-static const char *const *task_arguments(const evalci_function *f) {
-  static const char *const names[] = {"score", "task", NULL};
-  (void)f;
-  return names;
-}
-
 enum { SCORE_BYTES = sizeof(double), TAIL_BYTES = SCORE_BYTES + 1 };
 
 /* Adds the row under its task and score; false when memory is short. */
@@ -104,5 +98,5 @@ static void answer_tasks(sqlite3_context *context, const evalci_group *g) {
   evalci_result_interval(context, f->name, status, ci);
 }
 
-const evalci_kind evalci_interval_of_tasks = {
-    .arguments = task_arguments, .json = true, .gathering = &task_rows, .answer = answer_tasks};
+const evalci_kind evalci_of_tasks = {
+    .names = {"score", "task"}, .json = true, .gathering = &task_rows, .answer = answer_tasks};

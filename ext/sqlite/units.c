@@ -31,7 +31,7 @@ struct evalci_unit_source {
 };
 
 static const evalci_unit_source *unit_source_of(const evalci_function *f) {
-  return ((const evalci_unit_function *)f)->source;
+  return f->units;
 }
 
 static const char *const *unit_arguments(const evalci_function *f) {
@@ -210,20 +210,22 @@ static ev_score_cluster *list_units(sqlite3_context *context, const evalci_group
   return list;
 }
 
-static void units_interval(sqlite3_context *context, const evalci_group *g) {
-  const evalci_unit_interval *m = sqlite3_user_data(context);
+static void answer_units(sqlite3_context *context, const evalci_group *g) {
+  const evalci_function *f = sqlite3_user_data(context);
+  ev_host host = evalci_host_of(context);
+  ev_interval out = {NAN, NAN};
   size_t count;
-  ev_interval ci = {NAN, NAN};
   ev_score_cluster *list = list_units(context, g, &count);
   if (!list) return;
-  ev_status status = m->model(list, count, &g->options, evalci_host_of(context), &ci);
+  ev_status status = f->p.units ? f->p.units(list, count, &g->options, host, &out.lo)
+                                : f->ci.units(list, count, &g->options, host, &out);
   sqlite3_free(list);
-  evalci_result_interval(context, m->function.function.name, status, ci);
+  evalci_result(context, status, out);
 }
 
 /* Here a pair is a score and its weight. */
-static void weighted_interval(sqlite3_context *context, const evalci_group *g) {
-  const evalci_weighted_interval *m = sqlite3_user_data(context);
+static void answer_weighted(sqlite3_context *context, const evalci_group *g) {
+  const evalci_function *f = sqlite3_user_data(context);
   size_t count;
   ev_interval ci = {NAN, NAN};
   ev_score_cluster *list = list_units(context, g, &count);
@@ -233,25 +235,12 @@ static void weighted_interval(sqlite3_context *context, const evalci_group *g) {
   for (size_t i = 0; weighted && i < count; i++)
     weighted[i] = (ev_weighted_score){list[i].total, list[i].size, list[i].times};
   sqlite3_free(list);
-  if (weighted) status = m->model(weighted, count, &g->options, evalci_host_of(context), &ci);
+  if (weighted) status = f->ci.weighted(weighted, count, &g->options, evalci_host_of(context), &ci);
   sqlite3_free(weighted);
-  evalci_result_interval(context, m->function.function.name, status, ci);
+  evalci_result(context, status, ci);
 }
 
-static void units_probability(sqlite3_context *context, const evalci_group *g) {
-  const evalci_unit_probability *m = sqlite3_user_data(context);
-  size_t count;
-  double p = NAN;
-  ev_score_cluster *list = list_units(context, g, &count);
-  if (!list) return;
-  ev_status status = m->model(list, count, &g->options, evalci_host_of(context), &p);
-  sqlite3_free(list);
-  evalci_result_probability(context, m->function.function.name, status, p);
-}
-
-#define UNITS_KIND(is_json, answers)                                                               \
-  { .arguments = unit_arguments, .json = is_json, .gathering = &unit_rows, .answer = answers }
-
-const evalci_kind evalci_interval_of_units = UNITS_KIND(true, units_interval);
-const evalci_kind evalci_probability_of_units = UNITS_KIND(false, units_probability);
-const evalci_kind evalci_interval_of_weighted = UNITS_KIND(true, weighted_interval);
+const evalci_kind evalci_of_units = {
+    .arguments = unit_arguments, .gathering = &unit_rows, .answer = answer_units};
+const evalci_kind evalci_of_weighted = {
+    .arguments = unit_arguments, .gathering = &unit_rows, .answer = answer_weighted};
