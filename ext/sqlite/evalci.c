@@ -9,6 +9,7 @@
 
 #include "../stats/anytime.h"
 #include "../stats/fisher.h"
+#include "../stats/judged.h"
 #include "../stats/macro.h"
 #include "../stats/mcnemar.h"
 #include "../stats/metrics.h"
@@ -38,30 +39,45 @@ static void evalci_version(sqlite3_context *context, int argc, sqlite3_value **a
 
 static const evalci_kind version_kind = {.scalar = evalci_version};
 
-/*                            columns, counts, separate questions, cells, none counts */
-static const evalci_layout one_proportion = {{"y"}, {"k", "n"}, true, {0}, false};
-static const evalci_layout unpaired = {{"a", "b"}, {"k_a", "n_a", "k_b", "n_b"}, true, {0}, false};
+/* Cells by the result of one column, whatever the other has. */
+enum {
+  A_RIGHT = EVALCI_BOTH | EVALCI_ONLY_FIRST | EVALCI_RIGHT,
+  A_GIVEN = A_RIGHT | EVALCI_ONLY_SECOND | EVALCI_NEITHER | EVALCI_WRONG,
+  B_RIGHT = EVALCI_BOTH | EVALCI_ONLY_SECOND | EVALCI_SECOND_RIGHT,
+  B_GIVEN = B_RIGHT | EVALCI_ONLY_FIRST | EVALCI_NEITHER | EVALCI_SECOND_WRONG,
+};
+
+static const evalci_layout one_proportion = {
+    {"y"}, {"k", "n"}, {A_RIGHT, A_GIVEN}, .separate_questions = true};
+static const evalci_layout unpaired = {{"a", "b"},
+                                       {"k_a", "n_a", "k_b", "n_b"},
+                                       {A_RIGHT, A_GIVEN, B_RIGHT, B_GIVEN},
+                                       .separate_questions = true};
 static const evalci_layout paired = {
-    {"a", "b"},
-    {"both", "only_a", "only_b", "neither"},
-    false,
-    {EVALCI_BOTH, EVALCI_ONLY_FIRST, EVALCI_ONLY_SECOND, EVALCI_NEITHER},
-    false};
+    .columns = {"a", "b"},
+    .counts = {"both", "only_a", "only_b", "neither"},
+    .cells = {EVALCI_BOTH, EVALCI_ONLY_FIRST, EVALCI_ONLY_SECOND, EVALCI_NEITHER}};
 static const evalci_layout discordant = {
-    {"a", "b"}, {"only_a", "only_b"}, false, {EVALCI_ONLY_FIRST, EVALCI_ONLY_SECOND}, true};
-static const evalci_layout graded_or_not = {{"y"},
-                                            {"right", "wrong", "not_graded"},
-                                            false,
-                                            {EVALCI_RIGHT, EVALCI_WRONG, EVALCI_NOT_GRADED},
-                                            false};
+    {"a", "b"}, {"only_a", "only_b"}, {EVALCI_ONLY_FIRST, EVALCI_ONLY_SECOND}, .none_counts = true};
+static const evalci_layout graded_or_not = {
+    .columns = {"y"},
+    .counts = {"right", "wrong", "not_graded"},
+    .cells = {EVALCI_RIGHT, EVALCI_WRONG, EVALCI_NOT_GRADED}};
+/* Those that a person labelled, by verdict and truth; and the rest. */
+static const evalci_layout verdicts = {
+    {"verdict", "truth"},
+    {"right_right", "right_wrong", "wrong_right", "wrong_wrong", "judged_right", "judged"},
+    {EVALCI_BOTH, EVALCI_ONLY_FIRST, EVALCI_ONLY_SECOND, EVALCI_NEITHER, EVALCI_RIGHT,
+     EVALCI_RIGHT | EVALCI_WRONG},
+    .polls = true};
 /* Rows are (truth, predicted): only the first is a false negative. */
 enum { TP = EVALCI_BOTH, FN = EVALCI_ONLY_FIRST, FP = EVALCI_ONLY_SECOND };
 static const evalci_layout confusion = {
-    {"truth", "predicted"}, {"tp", "fp", "fn"}, false, {TP, FP, FN}, false};
+    .columns = {"truth", "predicted"}, .counts = {"tp", "fp", "fn"}, .cells = {TP, FP, FN}};
 static const evalci_layout predicted_positive = {
-    {"truth", "predicted"}, {"tp", "fp"}, false, {TP, FP}, false};
+    .columns = {"truth", "predicted"}, .counts = {"tp", "fp"}, .cells = {TP, FP}};
 static const evalci_layout truly_positive = {
-    {"truth", "predicted"}, {"tp", "fn"}, false, {TP, FN}, false};
+    .columns = {"truth", "predicted"}, .counts = {"tp", "fn"}, .cells = {TP, FN}};
 
 enum {
   LEVEL = EVALCI_LEVEL,
@@ -169,8 +185,8 @@ static const evalci_function functions[] = {
     {"anytime_paired_diff_ci_counts", &evalci_of_counts, LEVEL, &paired,
      .ci.counts = ev_anytime_paired_diff},
 
-    {"judged_ci", &evalci_judged_rows, .options = LEVEL},
-    {"judged_ci_counts", &evalci_judged_counts, .options = LEVEL},
+    {"judged_ci", &evalci_of_rows, LEVEL, &verdicts, .ci.polling = ev_judged},
+    {"judged_ci_counts", &evalci_of_counts, LEVEL, &verdicts, .ci.polling = ev_judged},
 
     {"f1_ci", &evalci_of_rows, LEVEL, &confusion, .ci.counts = ev_f1},
     {"f1_ci_counts", &evalci_of_counts, LEVEL, &confusion, .ci.counts = ev_f1},

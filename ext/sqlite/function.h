@@ -49,6 +49,7 @@ struct evalci_function {
   union {
     void (*any)(void); /* whether there is one */
     ev_model *counts;
+    ev_status (*polling)(const double *counts, const ev_options *, ev_host, ev_interval *);
     ev_cluster_model *clusters;
     ev_score_model *scores;
     ev_status (*two_scores)(const ev_score_list *, const ev_score_list *, const ev_options *,
@@ -89,25 +90,30 @@ int evalci_arity_of(const evalci_function *f, int options_given);
 ** probability.
 */
 
-/* A cell is the rows with the same results, by those of the first and the second column; of
-** one column, those that have none in the second. */
+/* A cell is the rows with the same results in the first and the second column: 1, 0 or none.
+** One column has none in the second. */
 enum {
-  EVALCI_BOTH = 0,
-  EVALCI_ONLY_FIRST = 1,
-  EVALCI_ONLY_SECOND = 3,
-  EVALCI_NEITHER = 4,
-  EVALCI_RIGHT = 2,
-  EVALCI_WRONG = 5,
-  EVALCI_NOT_GRADED = 8
+  EVALCI_BOTH = 1 << 0,
+  EVALCI_ONLY_FIRST = 1 << 1,
+  EVALCI_RIGHT = 1 << 2,
+  EVALCI_ONLY_SECOND = 1 << 3,
+  EVALCI_NEITHER = 1 << 4,
+  EVALCI_WRONG = 1 << 5,
+  EVALCI_SECOND_RIGHT = 1 << 6,
+  EVALCI_SECOND_WRONG = 1 << 7,
+  EVALCI_NOT_GRADED = 1 << 8
 };
+enum { EVALCI_MOST_COUNTS = 6 };
 
-/* What the counts of a method are, and how rows become them. */
+/* What the counts of a method are, and how rows become them.  A count whose cells are among
+** the next one's is a k, and that its n. */
 typedef struct evalci_layout {
-  const char *columns[3];  /* of 0/1 results that the aggregate takes: one or two */
-  const char *counts[5];   /* that its twin takes */
-  bool separate_questions; /* the counts are k, n for each column; else cells */
-  int cells[4];            /* which cell each is */
+  const char *columns[3]; /* of 0/1 results that the aggregate takes: one or two */
+  const char *counts[EVALCI_MOST_COUNTS + 1]; /* that its twin takes */
+  unsigned cells[EVALCI_MOST_COUNTS];         /* that each count adds up */
+  bool separate_questions; /* each column has questions of its own, and its own n */
   bool none_counts; /* rows that are in no count are data too, so counts of 0 have an answer */
+  bool polls;       /* the model is .ci.polling */
 } evalci_layout;
 
 extern const evalci_kind evalci_of_rows, evalci_of_counts;
@@ -182,11 +188,6 @@ typedef struct evalci_label_source evalci_label_source;
 extern const evalci_label_source evalci_labelled_results, evalci_labelled_counts;
 
 extern const evalci_kind evalci_ranks_of_labels;
-
-/*
-** judged.c: verdicts of a judge and what is true, to an interval of the accuracy.
-*/
-extern const evalci_kind evalci_judged_rows, evalci_judged_counts;
 
 /*
 ** planning.c: rates and numbers of questions, to what they promise or need.

@@ -11,7 +11,7 @@
 
 #include "function.h"
 
-/* What one column can have in a row, EVALCI_NO_RESULT included: a cell is
+/* What one column can have in a row, EVALCI_NO_RESULT included: a cell is bit
 ** OUTCOMES (1 - first) + (1 - second). */
 enum { OUTCOMES = 3 };
 
@@ -163,15 +163,26 @@ static void tally_inverse(sqlite3_context *context, int argc, sqlite3_value **ar
 ** Answers
 */
 
+/* Whether a count is the k of the next one. */
+static bool is_k(const evalci_layout *layout, int i) {
+  return layout->counts[i + 1] && (layout->cells[i] & ~layout->cells[i + 1]) == 0;
+}
+
 /* Whether there is anything to compute from. */
 static bool any_data(const evalci_layout *layout, const double *counts) {
   double total = 0;
   if (layout->none_counts) return true;
   for (int i = 0; layout->counts[i]; i++) {
-    if (layout->separate_questions && i % 2 && counts[i] == 0) return false;
+    if (layout->separate_questions && !is_k(layout, i) && counts[i] == 0) return false;
     total += counts[i];
   }
   return layout->separate_questions || total > 0;
+}
+
+static ev_status ask_model(const evalci_function *f, const double *counts,
+                           const ev_options *options, ev_host host, ev_interval *out) {
+  if (f->layout->polls) return f->ci.polling(counts, options, host, out);
+  return f->p.counts ? f->p.counts(counts, options, &out->lo) : f->ci.counts(counts, options, out);
 }
 
 static void answer_counts(sqlite3_context *context, const double *counts,
@@ -181,17 +192,16 @@ static void answer_counts(sqlite3_context *context, const double *counts,
   ev_options asked = *options;
   if (!any_data(f->layout, counts)) return;
   asked.memo = f->memo;
-  ev_status status =
-      f->p.counts ? f->p.counts(counts, &asked, &out.lo) : f->ci.counts(counts, &asked, &out);
+  ev_status status = ask_model(f, counts, &asked, evalci_host_of(context), &out);
   evalci_result(context, status, out);
 }
 
-/* How often a column has a result, over all that the other has. */
-static double times_seen(const tally *t, int column, int result) {
-  sqlite3_int64 times = 0;
-  for (int other = 0; other < OUTCOMES; other++)
-    times += column == 0 ? t->seen[result + 1][other] : t->seen[other][result + 1];
-  return (double)times;
+/* How many rows are in one of the cells. */
+static double rows_in(const tally *t, unsigned cells) {
+  sqlite3_int64 rows = 0;
+  for (int i = 0; cells >> i; i++)
+    if (cells >> i & 1) rows += t->seen[2 - i / OUTCOMES][2 - i % OUTCOMES];
+  return (double)rows;
 }
 
 /* Whether a row has a result in both columns. */
@@ -203,18 +213,10 @@ static bool any_pair(const tally *t) {
 static void answer_tally(sqlite3_context *context) {
   const evalci_layout *layout = ((const evalci_function *)sqlite3_user_data(context))->layout;
   const tally *t = sqlite3_aggregate_context(context, 0);
-  double counts[4];
+  double counts[EVALCI_MOST_COUNTS];
   if (!t || t->failed) return;
   if (layout->none_counts && !any_pair(t)) return;
-  for (int i = 0; layout->counts[i]; i++) {
-    int cell = layout->cells[i];
-    if (!layout->separate_questions)
-      counts[i] = (double)t->seen[2 - cell / OUTCOMES][2 - cell % OUTCOMES];
-    else if (i % 2 == 0)
-      counts[i] = times_seen(t, i / 2, 1);
-    else
-      counts[i] = counts[i - 1] + times_seen(t, i / 2, 0);
-  }
+  for (int i = 0; layout->counts[i]; i++) counts[i] = rows_in(t, layout->cells[i]);
   answer_counts(context, counts, &t->options);
 }
 
@@ -222,20 +224,19 @@ static void answer_tally(sqlite3_context *context) {
 ** Counts as given
 */
 
-/* Whole numbers: each k at most its n, or cells that add up to at most 2^53. */
+/* Whole numbers: each k at most its n; and those of the same questions at most 2^53 together. */
 static bool read_counts(evalci_call *call, const evalci_layout *layout, sqlite3_value **argv,
                         double *counts) {
   double total = 0;
   for (int i = 0; layout->counts[i]; i++) {
-    if (layout->separate_questions) {
-      if (!evalci_read_k_n(call, &layout->counts[i], argv + i, counts + i)) return false;
-      i++;
-    } else {
-      if (!evalci_read_count(call, layout->counts[i], argv[i], &counts[i])) return false;
-      total += counts[i];
-    }
+    bool k_n = is_k(layout, i);
+    if (!(k_n ? evalci_read_k_n(call, &layout->counts[i], argv + i, counts + i)
+              : evalci_read_count(call, layout->counts[i], argv[i], &counts[i])))
+      return false;
+    i += k_n;
+    total += counts[i];
   }
-  if (total <= 0x1p53) return true;
+  if (layout->separate_questions || total <= 0x1p53) return true;
   return evalci_fail(call,
                      "the counts must add up to at most 2^53, got %s and more; scale them down",
                      evalci_show(argv[0]).text);
@@ -245,7 +246,7 @@ static void answer_given(sqlite3_context *context, int argc, sqlite3_value **arg
   const evalci_function *f = sqlite3_user_data(context);
   evalci_call call = {f->name, NULL};
   int size = evalci_arguments_of(f);
-  double counts[4];
+  double counts[EVALCI_MOST_COUNTS];
   ev_options options;
   if (evalci_any_null(argc, argv)) return;
   if (read_counts(&call, f->layout, argv, counts) &&

@@ -289,15 +289,17 @@ static double ln_scale(const ev_beta *d) {
   return d->ln_peak - d->a * log(d->mean) - d->b * log(d->comean);
 }
 
-ev_status ev_judged_accuracy(const ev_judged *c, const ev_options *options, ev_host host,
-                             ev_interval *ci) {
+ev_status ev_judged(const double *counts, const ev_options *options, ev_host host,
+                    ev_interval *ci) {
   judge j = {.host = host};
-  double judged_wrong = c->judged - c->judged_right;
+  double right_right = counts[0], right_wrong = counts[1];
+  double wrong_right = counts[2], wrong_wrong = counts[3];
+  double judged_right = counts[4], judged_wrong = counts[5] - judged_right;
   assert(judged_wrong >= 0);
-  j.q = ev_beta_make(1 + c->right_right + c->right_wrong + c->judged_right,
-                     1 + c->wrong_right + c->wrong_wrong + judged_wrong);
-  j.u = ev_beta_make(1 + c->right_right, 1 + c->right_wrong);
-  j.v = ev_beta_make(1 + c->wrong_right, 1 + c->wrong_wrong);
+  j.q = ev_beta_make(1 + right_right + right_wrong + judged_right,
+                     1 + wrong_right + wrong_wrong + judged_wrong);
+  j.u = ev_beta_make(1 + right_right, 1 + right_wrong);
+  j.v = ev_beta_make(1 + wrong_right, 1 + wrong_wrong);
   j.ln_scale_u = ln_scale(&j.u);
   j.ln_scale_v = ln_scale(&j.v);
   double ln_drop = 60 - log(ev_tail(options));
