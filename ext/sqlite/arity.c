@@ -10,6 +10,7 @@
 #include "function.h"
 
 const char *const *evalci_names_of(const evalci_function *f) {
+  if (f->rows) return f->rows->arguments;
   return f->kind->arguments ? f->kind->arguments(f) : f->kind->names;
 }
 

@@ -13,39 +13,16 @@
 
 #include "../stats/each.h"
 #include "function.h"
-#include "keys.h"
 
-typedef struct clusters {
-  evalci_group group;
-  evalci_keys keys;
-} clusters;
-
-/* Where clusters come from: what the rows are, and what an entry made of them is.
-** A row is added to its cluster `times`, 1 or -1; false after leaving a message. */
-struct evalci_cluster_source {
-  const char *arguments[4];
-  unsigned counts; /* of an entry */
-  bool (*add)(evalci_call *call, clusters *c, sqlite3_value **argv, int times);
-  ev_cluster (*cluster)(const evalci_entry *e);
-};
-
-static const evalci_cluster_source *source_of(const evalci_function *f) {
-  return f->clusters;
-}
-
-static const char *const *cluster_arguments(const evalci_function *f) {
-  return source_of(f)->arguments;
-}
-
-static bool add_result(evalci_call *call, clusters *c, sqlite3_value **argv, int times) {
+static bool add_result(evalci_call *call, evalci_group *g, sqlite3_value **argv, int times) {
   int y = evalci_read_result(argv[0]);
   evalci_key key;
   if (y == EVALCI_BAD_RESULT) return evalci_fail_result(call, argv[0], false);
   if (y == EVALCI_NO_RESULT) return true;
   if (!evalci_read_cluster(call, argv[1], &key)) return false;
-  evalci_entry *e = evalci_entry_of(&c->keys, &key);
+  evalci_entry *e = evalci_entry_of(&g->keys, &key);
   if (!e) return false;
-  evalci_add_to_entry(&c->keys, e, (sqlite3_int64[]){y, 1}, times);
+  evalci_add_to_entry(&g->keys, e, (sqlite3_int64[]){y, 1}, times);
   return true;
 }
 
@@ -58,91 +35,68 @@ static bool read_cluster_counts(evalci_call *call, const char *const *names, sql
 
 static const char *const cluster_counts[] = {"k", "n"}, *const item_counts[] = {"c", "n"};
 
-static bool add_counts(evalci_call *call, clusters *c, const char *const *names,
+static bool add_counts(evalci_call *call, evalci_group *g, const char *const *names,
                        sqlite3_value **argv, int times) {
   double counts[2];
   if (!read_cluster_counts(call, names, argv, counts)) return false;
   if (counts[1] == 0) return true;
   evalci_key key = {.type = SQLITE_BLOB, .bytes = counts, .size = sizeof counts};
-  evalci_entry *e = evalci_entry_of(&c->keys, &key);
+  evalci_entry *e = evalci_entry_of(&g->keys, &key);
   if (!e) return false;
-  evalci_add_to_entry(&c->keys, e, (sqlite3_int64[]){1}, times);
+  evalci_add_to_entry(&g->keys, e, (sqlite3_int64[]){1}, times);
   return true;
 }
 
-static bool add_cluster(evalci_call *call, clusters *c, sqlite3_value **argv, int times) {
-  return add_counts(call, c, cluster_counts, argv, times);
+static bool add_cluster(evalci_call *call, evalci_group *g, sqlite3_value **argv, int times) {
+  return add_counts(call, g, cluster_counts, argv, times);
 }
 
-static bool add_item(evalci_call *call, clusters *c, sqlite3_value **argv, int times) {
-  return add_counts(call, c, item_counts, argv, times);
+static bool add_item(evalci_call *call, evalci_group *g, sqlite3_value **argv, int times) {
+  return add_counts(call, g, item_counts, argv, times);
 }
 
 /* Rows of one label are one cluster. */
-static bool add_labelled(evalci_call *call, clusters *c, sqlite3_value **argv, int times) {
+static bool add_labelled(evalci_call *call, evalci_group *g, sqlite3_value **argv, int times) {
   double counts[2];
   evalci_key key;
   if (!read_cluster_counts(call, cluster_counts, argv + 1, counts)) return false;
   if (counts[1] == 0) return true;
   if (!evalci_read_cluster(call, argv[0], &key)) return false;
-  evalci_entry *e = evalci_entry_of(&c->keys, &key);
+  evalci_entry *e = evalci_entry_of(&g->keys, &key);
   if (!e) return false;
   sqlite3_int64 added[] = {(sqlite3_int64)counts[0], (sqlite3_int64)counts[1]};
   if (times > 0 && e->counts[1] + added[1] > (sqlite3_int64)1 << 53)
     return evalci_fail(call, "n of one label must add up to at most 2^53, got %s and more",
                        evalci_show(argv[2]).text);
-  evalci_add_to_entry(&c->keys, e, added, times);
+  evalci_add_to_entry(&g->keys, e, added, times);
   return true;
 }
 
-static ev_cluster cluster_of_results(const evalci_entry *e) {
-  return (ev_cluster){(double)e->counts[0], (double)e->counts[1], 1};
-}
-
-static ev_cluster cluster_of_counts(const evalci_entry *e) {
+/* Of an entry by key, or by its counts. */
+static ev_cluster cluster_of(const evalci_group *g, const evalci_entry *e) {
   double counts[2];
+  if (g->keys.width == 2) return (ev_cluster){(double)e->counts[0], (double)e->counts[1], 1};
   memcpy(counts, e->key.bytes, sizeof counts);
   return (ev_cluster){counts[0], counts[1], (double)e->counts[0]};
 }
 
-const evalci_cluster_source evalci_clustered_results = {
-    {"y", "cluster"}, 2, add_result, cluster_of_results};
-const evalci_cluster_source evalci_given_clusters = {{"k", "n"}, 1, add_cluster, cluster_of_counts};
-const evalci_cluster_source evalci_labelled_clusters = {
-    {"label", "k", "n"}, 2, add_labelled, cluster_of_results};
-const evalci_cluster_source evalci_attempted_items = {
-    {"y", "item"}, 2, add_result, cluster_of_results};
-const evalci_cluster_source evalci_given_items = {{"c", "n"}, 1, add_item, cluster_of_counts};
-
-static void begin_clusters(const evalci_function *f, evalci_group *g) {
-  ((clusters *)g)->keys.width = source_of(f)->counts;
-}
-
-static bool add_to_clusters(evalci_call *call, const evalci_function *f, evalci_group *g,
-                            sqlite3_value **argv, int times) {
-  return source_of(f)->add(call, (clusters *)g, argv, times);
-}
-
-static void free_clusters(evalci_group *g) {
-  evalci_free_keys(&((clusters *)g)->keys);
-}
-
-static const evalci_gathering cluster_rows = {sizeof(clusters), begin_clusters, add_to_clusters,
-                                              free_clusters};
+const evalci_rows evalci_clustered_results = {{"y", "cluster"}, 2, add_result};
+const evalci_rows evalci_given_clusters = {{"k", "n"}, 1, add_cluster};
+const evalci_rows evalci_labelled_clusters = {{"label", "k", "n"}, 2, add_labelled};
+const evalci_rows evalci_attempted_items = {{"y", "item"}, 2, add_result};
+const evalci_rows evalci_given_items = {{"c", "n"}, 1, add_item};
 
 /* The clusters, to be freed; NULL where there are none, or no memory, which is told. */
 static ev_cluster *list_clusters(sqlite3_context *context, const evalci_group *g, size_t *count) {
-  const evalci_cluster_source *source = source_of(sqlite3_user_data(context));
-  const clusters *c = (const clusters *)g;
   *count = 0;
-  if (evalci_count_entries(&c->keys) == 0) return NULL;
-  ev_cluster *listed = sqlite3_malloc64(evalci_count_entries(&c->keys) * sizeof *listed);
+  if (evalci_count_entries(&g->keys) == 0) return NULL;
+  ev_cluster *listed = sqlite3_malloc64(evalci_count_entries(&g->keys) * sizeof *listed);
   if (!listed) {
     sqlite3_result_error_nomem(context);
     return NULL;
   }
-  for (const evalci_entry *e = NULL; (e = evalci_next_entry(&c->keys, e));)
-    listed[(*count)++] = source->cluster(e);
+  for (const evalci_entry *e = NULL; (e = evalci_next_entry(&g->keys, e));)
+    listed[(*count)++] = cluster_of(g, e);
   return listed;
 }
 
@@ -210,17 +164,16 @@ static void result_each(sqlite3_context *context, const evalci_entry **entries, 
 /* In the order of their keys, which models do not see. */
 static void answer_each(sqlite3_context *context, const evalci_group *g) {
   const evalci_function *f = sqlite3_user_data(context);
-  const clusters *c = (const clusters *)g;
-  size_t count = 0, room = evalci_count_entries(&c->keys);
+  size_t count = 0, room = evalci_count_entries(&g->keys);
   if (room == 0) return;
   const evalci_entry **entries = sqlite3_malloc64(room * sizeof *entries);
   ev_cluster *listed = sqlite3_malloc64(room * sizeof *listed);
   ev_each *each = sqlite3_malloc64(room * sizeof *each);
   ev_status status = EV_NO_MEMORY;
   if (entries && listed && each) {
-    for (const evalci_entry *e = NULL; (e = evalci_next_entry(&c->keys, e));) entries[count++] = e;
+    for (const evalci_entry *e = NULL; (e = evalci_next_entry(&g->keys, e));) entries[count++] = e;
     qsort(entries, count, sizeof *entries, by_key);
-    for (size_t i = 0; i < count; i++) listed[i] = f->clusters->cluster(entries[i]);
+    for (size_t i = 0; i < count; i++) listed[i] = cluster_of(g, entries[i]);
     status = ev_clustered_each(listed, count, &g->options, evalci_host_of(context), each);
   }
   if (evalci_check_status(context, f->name, status)) result_each(context, entries, each, count);
@@ -229,12 +182,6 @@ static void answer_each(sqlite3_context *context, const evalci_group *g) {
   sqlite3_free(each);
 }
 
-const evalci_kind evalci_each_of_clusters = {.arguments = cluster_arguments,
-                                             .json = true,
-                                             .gathering = &cluster_rows,
-                                             .answer = answer_each};
-
-const evalci_kind evalci_of_clusters = {
-    .arguments = cluster_arguments, .gathering = &cluster_rows, .answer = answer_clusters};
-const evalci_kind evalci_of_attempts = {
-    .arguments = cluster_arguments, .gathering = &cluster_rows, .answer = answer_attempts};
+const evalci_kind evalci_of_clusters = {.answer = answer_clusters};
+const evalci_kind evalci_of_attempts = {.answer = answer_attempts};
+const evalci_kind evalci_each_of_clusters = {.json = true, .answer = answer_each};

@@ -9,17 +9,17 @@
 
 #include "../stats/clustered.h"
 #include "../stats/mean_diff.h"
-#include "surface.h"
+#include "keys.h"
+#include "scores.h"
 
 typedef struct evalci_function evalci_function;
-typedef struct evalci_gathering evalci_gathering;
 typedef struct evalci_group evalci_group;
 
 /* How SQLite runs a function: once a call; or a row at a time, the rows of a
 ** frame coming and going; or so, the rows being gathered and then answered. */
 typedef struct evalci_kind {
-  /* The names of the arguments that must be given, NULL after the last: those of the
-  ** kind, or a row's own. */
+  /* The names of the arguments that must be given, NULL after the last: the kind's, or a
+  ** function's own.  One that gathers rows has them there. */
   const char *names[4];
   const char *const *(*arguments)(const evalci_function *f);
   bool json; /* its result is marked as JSON, as every interval is */
@@ -28,7 +28,6 @@ typedef struct evalci_kind {
   void (*final)(sqlite3_context *);
   void (*value)(sqlite3_context *);
   void (*inverse)(sqlite3_context *, int, sqlite3_value **);
-  const evalci_gathering *gathering;
   void (*answer)(sqlite3_context *, const evalci_group *);
 } evalci_kind;
 
@@ -39,10 +38,7 @@ struct evalci_function {
   unsigned options; /* that may follow its arguments: EVALCI_LEVEL and so on */
   /* What its arguments are, and how they are read. */
   const struct evalci_layout *layout;
-  const struct evalci_cluster_source *clusters;
-  const struct evalci_label_source *labels;
-  const struct evalci_score_source *scores;
-  const struct evalci_unit_source *units;
+  const struct evalci_rows *rows;
   const struct evalci_plan *plan;
   const struct evalci_picture *picture;
   /* The model, by what it takes: its answer is an interval, or a probability. */
@@ -119,28 +115,28 @@ typedef struct evalci_layout {
 extern const evalci_kind evalci_of_rows, evalci_of_counts;
 
 /*
-** gathered.c: rows kept in a table, until they are asked about.
+** gathered.c: rows kept in tables, until they are asked about.
 */
 
-/* The head of what is kept of a group or frame. */
+/* What is kept of a group or frame; zeroed before its first row. */
 struct evalci_group {
-  bool failed;        /* a row was refused: there is nothing to answer */
-  int columns;        /* how many arguments a row has before its options */
-  sqlite3_int64 rows; /* in the group or frame, those that are skipped included */
-  ev_options options; /* the first row's */
+  bool failed;             /* a row was refused: there is nothing to answer */
+  int columns;             /* how many arguments a row has before its options */
+  sqlite3_int64 rows;      /* in the group or frame, those that are skipped included */
+  ev_options options;      /* the first row's */
+  evalci_keys keys;        /* rows by cluster, task, label or pair of numbers; or */
+  evalci_scores scores[2]; /* by score, of each column */
 };
 
-/* How rows are kept. */
-struct evalci_gathering {
-  int size; /* of all that is kept, zeroed before the first row */
-  /* Once the options are known; NULL where there is nothing to prepare. */
-  void (*begin)(const evalci_function *f, evalci_group *g);
+/* Where rows come from. */
+typedef struct evalci_rows {
+  const char *arguments[4];
+  unsigned width; /* counts of a key; 0 where rows are kept by score */
   /* A row is added `times`, 1 or -1; false after leaving a message. */
-  bool (*add)(evalci_call *call, const evalci_function *f, evalci_group *g, sqlite3_value **argv,
-              int times);
-  void (*free)(evalci_group *g); /* NULL where there is nothing to free */
-};
+  bool (*add)(evalci_call *call, evalci_group *g, sqlite3_value **argv, int times);
+} evalci_rows;
 
+/* Run every kind that has an answer. */
 void evalci_gathered_step(sqlite3_context *context, int argc, sqlite3_value **argv);
 void evalci_gathered_inverse(sqlite3_context *context, int argc, sqlite3_value **argv);
 void evalci_gathered_value(sqlite3_context *context);
@@ -162,10 +158,9 @@ void evalci_free_row(void *row);
 /*
 ** clustered.c: rows to clusters, or clusters as given, to an interval or a probability.
 */
-typedef struct evalci_cluster_source evalci_cluster_source;
-extern const evalci_cluster_source evalci_clustered_results, evalci_given_clusters;
-extern const evalci_cluster_source evalci_labelled_clusters;
-extern const evalci_cluster_source evalci_attempted_items, evalci_given_items;
+extern const evalci_rows evalci_clustered_results, evalci_given_clusters;
+extern const evalci_rows evalci_labelled_clusters;
+extern const evalci_rows evalci_attempted_items, evalci_given_items;
 
 extern const evalci_kind evalci_of_clusters;
 
@@ -178,14 +173,14 @@ extern const evalci_kind evalci_each_of_clusters;
 /*
 ** tasks.c: scores by task, to an interval of the mean of tasks' means.
 */
+extern const evalci_rows evalci_scores_by_task;
 extern const evalci_kind evalci_of_tasks;
 
 /*
 ** ranks.c: rows of results by their label, or one row a label, to JSON with the ranks
 ** that each may have.
 */
-typedef struct evalci_label_source evalci_label_source;
-extern const evalci_label_source evalci_labelled_results, evalci_labelled_counts;
+extern const evalci_rows evalci_labelled_results, evalci_labelled_counts;
 
 extern const evalci_kind evalci_ranks_of_labels;
 
@@ -205,13 +200,12 @@ extern const evalci_kind evalci_pass_at_k, evalci_pass_hat_k;
 ** graded.c: rows with a score or two, or one row a different score, to an interval or
 ** a probability of a mean or a difference of means.
 */
-typedef struct evalci_score_source evalci_score_source;
-extern const evalci_score_source evalci_ranged_scores, evalci_ranged_counts;
-extern const evalci_score_source evalci_any_scores, evalci_any_counts;
-extern const evalci_score_source evalci_values, evalci_value_counts;
-extern const evalci_score_source evalci_unpaired_scores;
-extern const evalci_score_source evalci_paired_scores, evalci_paired_counts;
-extern const evalci_score_source evalci_paired_any_scores, evalci_paired_any_counts;
+extern const evalci_rows evalci_ranged_scores, evalci_ranged_counts;
+extern const evalci_rows evalci_any_scores, evalci_any_counts;
+extern const evalci_rows evalci_values, evalci_value_counts;
+extern const evalci_rows evalci_unpaired_scores;
+extern const evalci_rows evalci_paired_scores, evalci_paired_counts;
+extern const evalci_rows evalci_paired_any_scores, evalci_paired_any_counts;
 
 extern const evalci_kind evalci_of_scores, evalci_of_two_scores;
 
@@ -219,10 +213,9 @@ extern const evalci_kind evalci_of_scores, evalci_of_two_scores;
 ** units.c: scores by cluster, clusters by their totals, or scores with weights, to an
 ** interval or a probability of a mean or a difference of means.
 */
-typedef struct evalci_unit_source evalci_unit_source;
-extern const evalci_unit_source evalci_clustered_scores, evalci_clustered_differences;
-extern const evalci_unit_source evalci_given_totals, evalci_given_differences;
-extern const evalci_unit_source evalci_weighted_scores, evalci_totals_and_counts;
+extern const evalci_rows evalci_clustered_scores, evalci_clustered_differences;
+extern const evalci_rows evalci_given_totals, evalci_given_differences;
+extern const evalci_rows evalci_weighted_scores, evalci_totals_and_counts;
 
 extern const evalci_kind evalci_of_units, evalci_of_weighted;
 

@@ -1,6 +1,6 @@
 /*
-** Aggregates that gather rows in a table of their own: one step, one inverse, one value
-** and one final serve them all, and a kind says how its rows are kept and answered.
+** Aggregates that gather rows in tables: one step, one inverse, one value and one final
+** serve them all.  A function's row says how rows are kept, and its kind how they are answered.
 */
 #include "function.h"
 
@@ -13,16 +13,15 @@ static bool same_options(evalci_call *call, const evalci_function *f, evalci_gro
   if (!evalci_same_options(call, f->options, argc - g->columns, argv + g->columns, first,
                            &g->options))
     return false;
-  if (first && f->kind->gathering->begin) f->kind->gathering->begin(f, g);
+  if (first) g->keys.width = f->rows->width;
   return true;
 }
 
 void evalci_gathered_step(sqlite3_context *context, int argc, sqlite3_value **argv) {
   const evalci_function *f = sqlite3_user_data(context);
-  const evalci_gathering *gathering = f->kind->gathering;
-  evalci_group *g = sqlite3_aggregate_context(context, gathering->size);
+  evalci_group *g = sqlite3_aggregate_context(context, sizeof *g);
   evalci_call call = {f->name, NULL};
-  if (g && same_options(&call, f, g, argc, argv) && gathering->add(&call, f, g, argv, 1)) {
+  if (g && same_options(&call, f, g, argc, argv) && f->rows->add(&call, g, argv, 1)) {
     g->rows++;
     return;
   }
@@ -34,10 +33,9 @@ void evalci_gathered_step(sqlite3_context *context, int argc, sqlite3_value **ar
 void evalci_gathered_inverse(sqlite3_context *context, int argc, sqlite3_value **argv) {
   (void)argc;
   const evalci_function *f = sqlite3_user_data(context);
-  const evalci_gathering *gathering = f->kind->gathering;
-  evalci_group *g = sqlite3_aggregate_context(context, gathering->size);
+  evalci_group *g = sqlite3_aggregate_context(context, sizeof *g);
   evalci_call call = {f->name, NULL};
-  if (g && gathering->add(&call, f, g, argv, -1))
+  if (g && f->rows->add(&call, g, argv, -1))
     g->rows--;
   else
     evalci_report(context, &call);
@@ -51,8 +49,9 @@ void evalci_gathered_value(sqlite3_context *context) {
 }
 
 void evalci_gathered_final(sqlite3_context *context) {
-  const evalci_function *f = sqlite3_user_data(context);
   evalci_group *g = sqlite3_aggregate_context(context, 0);
   evalci_gathered_value(context);
-  if (g && f->kind->gathering->free) f->kind->gathering->free(g);
+  if (!g) return;
+  evalci_free_keys(&g->keys);
+  for (int i = 0; i < 2; i++) evalci_free_scores(&g->scores[i]);
 }

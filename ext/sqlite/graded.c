@@ -9,46 +9,25 @@
 #include <math.h>
 
 #include "function.h"
-#include "scores.h"
-
-typedef struct graded {
-  evalci_group group;
-  evalci_scores scores[2];
-} graded;
-
-/* Where scores come from.  A row is added `times`, 1 or -1; false after leaving a
-** message. */
-struct evalci_score_source {
-  const char *arguments[3];
-  bool (*add)(evalci_call *call, graded *g, sqlite3_value **argv, int times);
-};
-
-static const evalci_score_source *score_source_of(const evalci_function *f) {
-  return f->scores;
-}
-
-static const char *const *score_arguments(const evalci_function *f) {
-  return score_source_of(f)->arguments;
-}
 
 /*
 ** Rows
 */
-static bool add_ranged_score(evalci_call *call, graded *g, sqlite3_value **argv, int times) {
+static bool add_ranged_score(evalci_call *call, evalci_group *g, sqlite3_value **argv, int times) {
   double score;
   if (sqlite3_value_type(argv[0]) == SQLITE_NULL) return true;
-  return evalci_read_score(call, argv[0], &g->group.options, &score) &&
+  return evalci_read_score(call, argv[0], &g->options, &score) &&
          evalci_add_score(&g->scores[0], score, times);
 }
 
-static bool add_any_score(evalci_call *call, graded *g, sqlite3_value **argv, int times) {
+static bool add_any_score(evalci_call *call, evalci_group *g, sqlite3_value **argv, int times) {
   double score;
   if (sqlite3_value_type(argv[0]) == SQLITE_NULL) return true;
   return evalci_read_any_score(call, argv[0], &score) &&
          evalci_add_score(&g->scores[0], score, times);
 }
 
-static bool add_value(evalci_call *call, graded *g, sqlite3_value **argv, int times) {
+static bool add_value(evalci_call *call, evalci_group *g, sqlite3_value **argv, int times) {
   double value;
   if (sqlite3_value_type(argv[0]) == SQLITE_NULL) return true;
   return evalci_read_finite(call, "x", argv[0], &value) &&
@@ -56,18 +35,18 @@ static bool add_value(evalci_call *call, graded *g, sqlite3_value **argv, int ti
 }
 
 /* Each column's NULLs are skipped on its own. */
-static bool add_two_scores(evalci_call *call, graded *g, sqlite3_value **argv, int times) {
+static bool add_two_scores(evalci_call *call, evalci_group *g, sqlite3_value **argv, int times) {
   for (int i = 0; i < 2; i++) {
     double score;
     if (sqlite3_value_type(argv[i]) == SQLITE_NULL) continue;
-    if (!evalci_read_score(call, argv[i], &g->group.options, &score) ||
+    if (!evalci_read_score(call, argv[i], &g->options, &score) ||
         !evalci_add_score(&g->scores[i], score, times))
       return false;
   }
   return true;
 }
 
-static bool add_score_pair(evalci_call *call, graded *g, sqlite3_value **argv, int times,
+static bool add_score_pair(evalci_call *call, evalci_group *g, sqlite3_value **argv, int times,
                            const ev_options *options) {
   double difference;
   bool both;
@@ -75,18 +54,20 @@ static bool add_score_pair(evalci_call *call, graded *g, sqlite3_value **argv, i
   return !both || evalci_add_score(&g->scores[0], difference, times);
 }
 
-static bool add_difference(evalci_call *call, graded *g, sqlite3_value **argv, int times) {
-  return add_score_pair(call, g, argv, times, &g->group.options);
+static bool add_difference(evalci_call *call, evalci_group *g, sqlite3_value **argv, int times) {
+  return add_score_pair(call, g, argv, times, &g->options);
 }
 
-static bool add_any_difference(evalci_call *call, graded *g, sqlite3_value **argv, int times) {
+static bool add_any_difference(evalci_call *call, evalci_group *g, sqlite3_value **argv,
+                               int times) {
   return add_score_pair(call, g, argv, times, NULL);
 }
 
 /*
 ** One row a different score: NULLs are skipped, and so is a score that came 0 times
 */
-static bool add_counted(evalci_call *call, graded *g, double score, sqlite3_value *n, int times) {
+static bool add_counted(evalci_call *call, evalci_group *g, double score, sqlite3_value *n,
+                        int times) {
   double count;
   if (!evalci_read_count(call, "n", n, &count)) return false;
   if (g->scores[0].total + count > 0x1p53)
@@ -95,68 +76,56 @@ static bool add_counted(evalci_call *call, graded *g, double score, sqlite3_valu
   return evalci_add_score(&g->scores[0], score, times * count);
 }
 
-static bool add_ranged_count(evalci_call *call, graded *g, sqlite3_value **argv, int times) {
+static bool add_ranged_count(evalci_call *call, evalci_group *g, sqlite3_value **argv, int times) {
   double score;
   if (evalci_any_null(2, argv)) return true;
-  return evalci_read_score(call, argv[0], &g->group.options, &score) &&
+  return evalci_read_score(call, argv[0], &g->options, &score) &&
          add_counted(call, g, score, argv[1], times);
 }
 
-static bool add_any_count(evalci_call *call, graded *g, sqlite3_value **argv, int times) {
+static bool add_any_count(evalci_call *call, evalci_group *g, sqlite3_value **argv, int times) {
   double score;
   if (evalci_any_null(2, argv)) return true;
   return evalci_read_any_score(call, argv[0], &score) &&
          add_counted(call, g, score, argv[1], times);
 }
 
-static bool add_value_count(evalci_call *call, graded *g, sqlite3_value **argv, int times) {
+static bool add_value_count(evalci_call *call, evalci_group *g, sqlite3_value **argv, int times) {
   double value;
   if (evalci_any_null(2, argv)) return true;
   return evalci_read_finite(call, "x", argv[0], &value) &&
          add_counted(call, g, value, argv[1], times);
 }
 
-static bool add_counted_difference(evalci_call *call, graded *g, sqlite3_value **argv, int times,
-                                   const ev_options *options) {
+static bool add_counted_difference(evalci_call *call, evalci_group *g, sqlite3_value **argv,
+                                   int times, const ev_options *options) {
   double difference;
   if (evalci_any_null(2, argv)) return true;
   return evalci_read_difference(call, argv[0], options, &difference) &&
          add_counted(call, g, difference, argv[1], times);
 }
 
-static bool add_difference_count(evalci_call *call, graded *g, sqlite3_value **argv, int times) {
-  return add_counted_difference(call, g, argv, times, &g->group.options);
+static bool add_difference_count(evalci_call *call, evalci_group *g, sqlite3_value **argv,
+                                 int times) {
+  return add_counted_difference(call, g, argv, times, &g->options);
 }
 
-static bool add_any_difference_count(evalci_call *call, graded *g, sqlite3_value **argv,
+static bool add_any_difference_count(evalci_call *call, evalci_group *g, sqlite3_value **argv,
                                      int times) {
   return add_counted_difference(call, g, argv, times, NULL);
 }
 
-const evalci_score_source evalci_ranged_scores = {{"score"}, add_ranged_score};
-const evalci_score_source evalci_ranged_counts = {{"score", "n"}, add_ranged_count};
-const evalci_score_source evalci_any_scores = {{"score"}, add_any_score};
-const evalci_score_source evalci_any_counts = {{"score", "n"}, add_any_count};
-const evalci_score_source evalci_values = {{"x"}, add_value};
-const evalci_score_source evalci_value_counts = {{"x", "n"}, add_value_count};
-const evalci_score_source evalci_unpaired_scores = {{"a", "b"}, add_two_scores};
-const evalci_score_source evalci_paired_scores = {{"a", "b"}, add_difference};
-const evalci_score_source evalci_paired_counts = {{"diff", "n"}, add_difference_count};
-const evalci_score_source evalci_paired_any_scores = {{"a", "b"}, add_any_difference};
-const evalci_score_source evalci_paired_any_counts = {{"diff", "n"}, add_any_difference_count};
-
-static bool add_to_graded(evalci_call *call, const evalci_function *f, evalci_group *g,
-                          sqlite3_value **argv, int times) {
-  return score_source_of(f)->add(call, (graded *)g, argv, times);
-}
-
-static void free_graded(evalci_group *group) {
-  graded *g = (graded *)group;
-  for (int i = 0; i < 2; i++) evalci_free_scores(&g->scores[i]);
-}
-
-static const evalci_gathering graded_rows = {
-    .size = sizeof(graded), .add = add_to_graded, .free = free_graded};
+const evalci_rows evalci_ranged_scores = {{"score"}, 0, add_ranged_score};
+const evalci_rows evalci_ranged_counts = {{"score", "n"}, 0, add_ranged_count};
+const evalci_rows evalci_any_scores = {{"score"}, 0, add_any_score};
+const evalci_rows evalci_any_counts = {{"score", "n"}, 0, add_any_count};
+const evalci_rows evalci_values = {{"x"}, 0, add_value};
+const evalci_rows evalci_value_counts = {{"x", "n"}, 0, add_value_count};
+const evalci_rows evalci_unpaired_scores = {{"a", "b"}, 0, add_two_scores};
+const evalci_rows evalci_paired_scores = {{"a", "b"}, 0, add_difference};
+const evalci_rows evalci_paired_counts = {{"diff", "n"}, 0, add_difference_count};
+const evalci_rows evalci_paired_any_scores = {{"a", "b"}, 0, add_any_difference};
+const evalci_rows evalci_paired_any_counts = {{"diff", "n"}, 0, add_any_difference_count};
 
 /*
 ** Answers
@@ -174,9 +143,8 @@ static void free_lists(score_lists *lists) {
 
 /* Lists the first table, or both; false when there is nothing to answer, or no
 ** memory, which is reported. */
-static bool list_tables(sqlite3_context *context, const evalci_group *group, int tables,
-                        double least, score_lists *lists) {
-  const graded *g = (const graded *)group;
+static bool list_tables(sqlite3_context *context, const evalci_group *g, int tables, double least,
+                        score_lists *lists) {
   *lists = (score_lists){{NULL, NULL}, {0, 0}};
   for (int i = 0; i < tables; i++)
     if (g->scores[i].total < least) return false;
@@ -215,7 +183,5 @@ static void answer_two_scores(sqlite3_context *context, const evalci_group *g) {
   evalci_result(context, status, out);
 }
 
-const evalci_kind evalci_of_scores = {
-    .arguments = score_arguments, .gathering = &graded_rows, .answer = answer_scores};
-const evalci_kind evalci_of_two_scores = {
-    .arguments = score_arguments, .gathering = &graded_rows, .answer = answer_two_scores};
+const evalci_kind evalci_of_scores = {.answer = answer_scores};
+const evalci_kind evalci_of_two_scores = {.answer = answer_two_scores};

@@ -10,17 +10,11 @@
 
 #include "../stats/macro.h"
 #include "function.h"
-#include "keys.h"
-
-typedef struct tasks {
-  evalci_group group;
-  evalci_keys keys;
-} tasks;
 
 enum { SCORE_BYTES = sizeof(double), TAIL_BYTES = SCORE_BYTES + 1 };
 
 /* Adds the row under its task and score; false when memory is short. */
-static bool add_task_score(tasks *t, const evalci_key *task, double score, int times) {
+static bool add_task_score(evalci_group *g, const evalci_key *task, double score, int times) {
   char few[64];
   bool text = task->type == SQLITE_TEXT || task->type == SQLITE_BLOB;
   const void *bytes = text                           ? task->bytes
@@ -33,33 +27,21 @@ static bool add_task_score(tasks *t, const evalci_key *task, double score, int t
   buffer[size] = (char)task->type;
   memcpy(buffer + size + 1, &score, SCORE_BYTES);
   evalci_key key = {.type = SQLITE_BLOB, .bytes = buffer, .size = (unsigned)whole};
-  evalci_entry *e = evalci_entry_of(&t->keys, &key);
-  if (e) evalci_add_to_entry(&t->keys, e, (sqlite3_int64[]){1}, times);
+  evalci_entry *e = evalci_entry_of(&g->keys, &key);
+  if (e) evalci_add_to_entry(&g->keys, e, (sqlite3_int64[]){1}, times);
   if (buffer != few) sqlite3_free(buffer);
   return e != NULL;
 }
 
-static bool add_to_tasks(evalci_call *call, const evalci_function *f, evalci_group *g,
-                         sqlite3_value **argv, int times) {
+static bool add_to_tasks(evalci_call *call, evalci_group *g, sqlite3_value **argv, int times) {
   double score;
   evalci_key task;
-  (void)f;
   if (sqlite3_value_type(argv[0]) == SQLITE_NULL) return true;
   return evalci_read_score(call, argv[0], &g->options, &score) &&
-         evalci_read_cluster(call, argv[1], &task) &&
-         add_task_score((tasks *)g, &task, score, times);
+         evalci_read_cluster(call, argv[1], &task) && add_task_score(g, &task, score, times);
 }
 
-static void begin_tasks(const evalci_function *f, evalci_group *g) {
-  (void)f;
-  ((tasks *)g)->keys.width = 1;
-}
-
-static void free_tasks(evalci_group *g) {
-  evalci_free_keys(&((tasks *)g)->keys);
-}
-
-static const evalci_gathering task_rows = {sizeof(tasks), begin_tasks, add_to_tasks, free_tasks};
+const evalci_rows evalci_scores_by_task = {{"score", "task"}, 1, add_to_tasks};
 
 /* By task, whatever the score. */
 static int compare_tasks(const void *left, const void *right) {
@@ -84,7 +66,7 @@ static ev_status tasks_interval(const evalci_keys *keys, const evalci_entry **en
 
 static void answer_tasks(sqlite3_context *context, const evalci_group *g) {
   const evalci_function *f = sqlite3_user_data(context);
-  const evalci_keys *keys = &((const tasks *)g)->keys;
+  const evalci_keys *keys = &g->keys;
   size_t count = evalci_count_entries(keys);
   if (count == 0) return;
   const evalci_entry **entries = sqlite3_malloc64(count * sizeof *entries);
@@ -98,5 +80,4 @@ static void answer_tasks(sqlite3_context *context, const evalci_group *g) {
   evalci_result_interval(context, f->name, status, ci);
 }
 
-const evalci_kind evalci_of_tasks = {
-    .names = {"score", "task"}, .json = true, .gathering = &task_rows, .answer = answer_tasks};
+const evalci_kind evalci_of_tasks = {.json = true, .answer = answer_tasks};

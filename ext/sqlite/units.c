@@ -13,79 +13,65 @@
 #include <string.h>
 
 #include "function.h"
-#include "keys.h"
-
-typedef struct units {
-  evalci_group group;
-  evalci_keys keys;
-  int shift; /* a score times 2^shift is a whole number of units */
-} units;
-
-/* Where units come from: what the rows are, and what an entry made of them is.  A row
-** is added `times`, 1 or -1; false after leaving a message. */
-struct evalci_unit_source {
-  const char *arguments[4];
-  unsigned counts; /* of an entry */
-  bool (*add)(evalci_call *call, units *u, sqlite3_value **argv, int times);
-  ev_score_cluster (*unit)(const units *u, const evalci_entry *e);
-};
-
-static const evalci_unit_source *unit_source_of(const evalci_function *f) {
-  return f->units;
-}
-
-static const char *const *unit_arguments(const evalci_function *f) {
-  return unit_source_of(f)->arguments;
-}
 
 /*
 ** Scores added up by cluster: an entry is the sum's high and low part, and how many
 */
 static const double LOW_PART = 0x1p31;
 
-static bool add_to_cluster(evalci_call *call, units *u, sqlite3_value *cluster, double score,
+/* A score times 2^shift is a whole number of units, of which the largest score or difference
+** of the range has at most 2^62. */
+static int shift_for(const ev_options *options) {
+  double most = fmax(fmax(fabs(options->lo), fabs(options->hi)), options->hi - options->lo);
+  int exponent;
+  frexp(most, &exponent);
+  return 62 - exponent;
+}
+
+static bool add_to_cluster(evalci_call *call, evalci_group *g, sqlite3_value *cluster, double score,
                            int times) {
   evalci_key key;
   if (!evalci_read_cluster(call, cluster, &key)) return false;
-  evalci_entry *e = evalci_entry_of(&u->keys, &key);
+  evalci_entry *e = evalci_entry_of(&g->keys, &key);
   if (!e) return false;
-  double scaled = ldexp(score, u->shift), high = floor(scaled / LOW_PART);
+  double scaled = ldexp(score, shift_for(&g->options)), high = floor(scaled / LOW_PART);
   sqlite3_int64 low = (sqlite3_int64)rint(scaled - high * LOW_PART);
-  evalci_add_to_entry(&u->keys, e, (sqlite3_int64[]){(sqlite3_int64)high, low, 1}, times);
+  evalci_add_to_entry(&g->keys, e, (sqlite3_int64[]){(sqlite3_int64)high, low, 1}, times);
   return true;
 }
 
-static bool add_clustered_score(evalci_call *call, units *u, sqlite3_value **argv, int times) {
+static bool add_clustered_score(evalci_call *call, evalci_group *g, sqlite3_value **argv,
+                                int times) {
   double score;
   if (sqlite3_value_type(argv[0]) == SQLITE_NULL) return true;
-  return evalci_read_score(call, argv[0], &u->group.options, &score) &&
-         add_to_cluster(call, u, argv[1], score, times);
+  return evalci_read_score(call, argv[0], &g->options, &score) &&
+         add_to_cluster(call, g, argv[1], score, times);
 }
 
-static bool add_clustered_difference(evalci_call *call, units *u, sqlite3_value **argv, int times) {
+static bool add_clustered_difference(evalci_call *call, evalci_group *g, sqlite3_value **argv,
+                                     int times) {
   double difference;
   bool both;
-  if (!evalci_read_score_difference(call, argv, &u->group.options, &both, &difference))
-    return false;
-  return !both || add_to_cluster(call, u, argv[2], difference, times);
+  if (!evalci_read_score_difference(call, argv, &g->options, &both, &difference)) return false;
+  return !both || add_to_cluster(call, g, argv[2], difference, times);
 }
 
 /* What the low parts carry goes to the high one first, for the same sum may have come
 ** in different parts. */
-static ev_score_cluster unit_of_cluster(const units *u, const evalci_entry *e) {
+static ev_score_cluster unit_of_cluster(const evalci_group *g, const evalci_entry *e) {
   sqlite3_int64 carry = e->counts[1] >> 31, low = e->counts[1] - (carry << 31);
   double total = (double)(e->counts[0] + carry) * LOW_PART + (double)low;
-  return (ev_score_cluster){ldexp(total, -u->shift), (double)e->counts[2], 1};
+  return (ev_score_cluster){ldexp(total, -shift_for(&g->options)), (double)e->counts[2], 1};
 }
 
 /*
 ** Pairs of numbers: an entry is how often a pair came
 */
-static bool add_pair(units *u, const double *pair, int times) {
+static bool add_pair(evalci_group *g, const double *pair, int times) {
   evalci_key key = {.type = SQLITE_BLOB, .bytes = pair, .size = 2 * sizeof *pair};
-  evalci_entry *e = evalci_entry_of(&u->keys, &key);
+  evalci_entry *e = evalci_entry_of(&g->keys, &key);
   if (!e) return false;
-  evalci_add_to_entry(&u->keys, e, (sqlite3_int64[]){1}, times);
+  evalci_add_to_entry(&g->keys, e, (sqlite3_int64[]){1}, times);
   return true;
 }
 
@@ -107,106 +93,76 @@ static bool read_total(evalci_call *call, sqlite3_value **argv, double lo, doubl
 }
 
 /* NULLs are skipped, and so is a cluster without questions. */
-static bool add_total_within(evalci_call *call, units *u, sqlite3_value **argv, int times,
+static bool add_total_within(evalci_call *call, evalci_group *g, sqlite3_value **argv, int times,
                              double lo, double hi) {
   double pair[2];
   if (evalci_any_null(2, argv)) return true;
   if (!read_total(call, argv, lo, hi, pair)) return false;
-  return pair[1] == 0 || add_pair(u, pair, times);
+  return pair[1] == 0 || add_pair(g, pair, times);
 }
 
-static bool add_total(evalci_call *call, units *u, sqlite3_value **argv, int times) {
-  return add_total_within(call, u, argv, times, u->group.options.lo, u->group.options.hi);
+static bool add_total(evalci_call *call, evalci_group *g, sqlite3_value **argv, int times) {
+  return add_total_within(call, g, argv, times, g->options.lo, g->options.hi);
 }
 
-static bool add_total_difference(evalci_call *call, units *u, sqlite3_value **argv, int times) {
-  double most = u->group.options.hi - u->group.options.lo;
-  return add_total_within(call, u, argv, times, -most, most);
+static bool add_total_difference(evalci_call *call, evalci_group *g, sqlite3_value **argv,
+                                 int times) {
+  double most = g->options.hi - g->options.lo;
+  return add_total_within(call, g, argv, times, -most, most);
 }
 
-static bool add_weighted(evalci_call *call, units *u, sqlite3_value **argv, int times) {
+static bool add_weighted(evalci_call *call, evalci_group *g, sqlite3_value **argv, int times) {
   double pair[2];
   if (sqlite3_value_type(argv[0]) == SQLITE_NULL) return true;
-  if (!evalci_read_score(call, argv[0], &u->group.options, &pair[0])) return false;
+  if (!evalci_read_score(call, argv[0], &g->options, &pair[0])) return false;
   if (!evalci_read_number(argv[1], &pair[1]) || !(pair[1] >= 0x1p-500 && pair[1] <= 0x1p500))
     return evalci_fail(call,
                        "a weight must be a positive number, up to 3e150, got %s; "
                        "leave rows out with WHERE",
                        evalci_show(argv[1]).text);
-  return add_pair(u, pair, times);
+  return add_pair(g, pair, times);
 }
 
 /* A row without a total, or without a count, is skipped. */
-static bool add_total_and_count(evalci_call *call, units *u, sqlite3_value **argv, int times) {
+static bool add_total_and_count(evalci_call *call, evalci_group *g, sqlite3_value **argv,
+                                int times) {
   double pair[2];
   if (evalci_any_null(2, argv)) return true;
   return evalci_read_amount(call, "total", argv[0], &pair[0]) &&
-         evalci_read_amount(call, "count", argv[1], &pair[1]) && add_pair(u, pair, times);
+         evalci_read_amount(call, "count", argv[1], &pair[1]) && add_pair(g, pair, times);
 }
 
-static ev_score_cluster unit_of_pair(const units *u, const evalci_entry *e) {
+static ev_score_cluster unit_of_pair(const evalci_entry *e) {
   double pair[2];
-  (void)u;
   memcpy(pair, e->key.bytes, sizeof pair);
   return (ev_score_cluster){pair[0], pair[1], (double)e->counts[0]};
 }
 
-const evalci_unit_source evalci_clustered_scores = {
-    {"score", "cluster"}, 3, add_clustered_score, unit_of_cluster};
-const evalci_unit_source evalci_clustered_differences = {
-    {"a", "b", "cluster"}, 3, add_clustered_difference, unit_of_cluster};
-const evalci_unit_source evalci_given_totals = {{"total", "n"}, 1, add_total, unit_of_pair};
-const evalci_unit_source evalci_given_differences = {
-    {"total", "n"}, 1, add_total_difference, unit_of_pair};
-const evalci_unit_source evalci_totals_and_counts = {
-    {"total", "count"}, 1, add_total_and_count, unit_of_pair};
-const evalci_unit_source evalci_weighted_scores = {
-    {"score", "weight"}, 1, add_weighted, unit_of_pair};
+const evalci_rows evalci_clustered_scores = {{"score", "cluster"}, 3, add_clustered_score};
+const evalci_rows evalci_clustered_differences = {
+    {"a", "b", "cluster"}, 3, add_clustered_difference};
+const evalci_rows evalci_given_totals = {{"total", "n"}, 1, add_total};
+const evalci_rows evalci_given_differences = {{"total", "n"}, 1, add_total_difference};
+const evalci_rows evalci_totals_and_counts = {{"total", "count"}, 1, add_total_and_count};
+const evalci_rows evalci_weighted_scores = {{"score", "weight"}, 1, add_weighted};
 
 /*
-** Steps and answers
+** Answers
 */
 
-/* What 2^62 units are: at least every score and difference of the range. */
-static int shift_for(const ev_options *options) {
-  double most = fmax(fmax(fabs(options->lo), fabs(options->hi)), options->hi - options->lo);
-  int exponent;
-  frexp(most, &exponent);
-  return 62 - exponent;
-}
-
-static void begin_units(const evalci_function *f, evalci_group *g) {
-  units *u = (units *)g;
-  u->keys.width = unit_source_of(f)->counts;
-  u->shift = shift_for(&g->options);
-}
-
-static bool add_to_units(evalci_call *call, const evalci_function *f, evalci_group *g,
-                         sqlite3_value **argv, int times) {
-  return unit_source_of(f)->add(call, (units *)g, argv, times);
-}
-
-static void free_units(evalci_group *g) {
-  evalci_free_keys(&((units *)g)->keys);
-}
-
-static const evalci_gathering unit_rows = {sizeof(units), begin_units, add_to_units, free_units};
-
-/* The units of the frame or group; NULL when there are none, or no memory, which is
-** reported. */
+/* The units of the frame or group, whose entries have three counts where they are clusters;
+** NULL when there are none, or no memory, which is reported. */
 static ev_score_cluster *list_units(sqlite3_context *context, const evalci_group *g,
                                     size_t *count) {
-  const units *u = (const units *)g;
-  const evalci_unit_source *source = unit_source_of(sqlite3_user_data(context));
   *count = 0;
-  if (evalci_count_entries(&u->keys) == 0) return NULL;
-  ev_score_cluster *list = sqlite3_malloc64(evalci_count_entries(&u->keys) * sizeof *list);
+  if (evalci_count_entries(&g->keys) == 0) return NULL;
+  ev_score_cluster *list = sqlite3_malloc64(evalci_count_entries(&g->keys) * sizeof *list);
   if (!list) {
     sqlite3_result_error_nomem(context);
     return NULL;
   }
-  for (const evalci_entry *e = NULL; (e = evalci_next_entry(&u->keys, e));)
-    list[(*count)++] = source->unit(u, e);
+  for (const evalci_entry *e = NULL; (e = evalci_next_entry(&g->keys, e));)
+    list[(*count)++] = g->keys.width == 3 ? unit_of_cluster(g, e) : unit_of_pair(e);
   return list;
 }
 
@@ -240,7 +196,5 @@ static void answer_weighted(sqlite3_context *context, const evalci_group *g) {
   evalci_result(context, status, ci);
 }
 
-const evalci_kind evalci_of_units = {
-    .arguments = unit_arguments, .gathering = &unit_rows, .answer = answer_units};
-const evalci_kind evalci_of_weighted = {
-    .arguments = unit_arguments, .gathering = &unit_rows, .answer = answer_weighted};
+const evalci_kind evalci_of_units = {.answer = answer_units};
+const evalci_kind evalci_of_weighted = {.answer = answer_weighted};
