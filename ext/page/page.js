@@ -6,20 +6,20 @@
 
 const $ = (id) => document.getElementById(id);
 
-// Of the formats of ext/import: a database's, and what files hold.
-const DATABASES = { promptfoo: "promptfoo’s database", phoenix: "Phoenix’s database", mlflow: "MLflow’s database", database: "a database" };
+// Of the formats of ext/import: whose database it is, and what files hold.
+const DATABASES = { promptfoo: "promptfoo’s", phoenix: "Phoenix’s", mlflow: "MLflow’s", database: "a" };
 const KINDS = {
   lm_eval: "lm_eval’s samples", inspect: "Inspect’s logs", swebench: "SWE-bench’s reports", tau_bench: "tau-bench’s trajectories",
   helm: "HELM’s runs", promptfoo_output: "promptfoo’s output", harbor: "Harbor’s trials", deepeval: "DeepEval’s test runs",
   every_eval_ever: "Every Eval Ever’s samples", counts: "counts", votes: "votes", several: "several tools",
 };
 
-// What a table holds, and what is not made of it: reports, examples and downloads.
+// What a table holds, what else can be read then, and what is not made of it: examples and downloads.
 const SOURCES = {
-  results: { unit: "answer", ask: "Leaderboard", lacks: ["Votes"] },
-  counts: { unit: "answer", ask: "Leaderboard", lacks: ["Compare", "Ranks", "Votes", "report.html", "compare.csv", "heatmap.svg"],
+  results: { unit: "answer", ask: "Leaderboard", tables: ["eval_leaderboard", "eval_compare", "eval_tasks", "eval_common", "eval_passes"], lacks: ["Votes"] },
+  counts: { unit: "answer", ask: "Leaderboard", tables: ["eval_leaderboard('counts')", "eval_tasks('counts')"], lacks: ["Compare", "Ranks", "Votes", "report.html", "compare.csv", "heatmap.svg"],
             why: "These are counts (k right of n) without the answers that were counted, which a report needs. The SQL tab has their leaderboard and tasks." },
-  votes: { unit: "vote", ask: "Votes", lacks: ["Leaderboard", "Compare", "Ranks", "By task", "Picture", "report.html", "leaderboard.csv", "compare.csv", "tasks.csv", "forest.svg", "heatmap.svg"],
+  votes: { unit: "vote", ask: "Votes", tables: [], lacks: ["Leaderboard", "Compare", "Ranks", "By task", "Picture", "report.html", "leaderboard.csv", "compare.csv", "tasks.csv", "forest.svg", "heatmap.svg"],
            why: "These are votes between two models, of which this page makes no report yet. The SQL tab has the table votes." },
 };
 
@@ -174,7 +174,7 @@ async function during(text, work) {
 
 /* What the program says, on the page: files by their names, options by their labels. */
 function onPage(text) {
-  const labels = new Map([...$("choices").elements].filter((input) => input.dataset.option).map((input) => [input.dataset.option, input.labels[0].innerText.trim()]));
+  const labels = new Map([...$("choices").elements].filter((input) => input.dataset.option).map((input) => [input.dataset.option, input.labels[0].textContent.trim()]));
   return text.replace(/(^|[\s"'])\/files\//g, "$1").replace("see evalci formats, and --from FORMAT", "see What it reads")
     .replace("see evalci formats", "see What it reads").replace(/(--[a-z-]+)( [A-Z]+)?\b/g, (all, option) => (labels.has(option) ? `Choices, “${labels.get(option)}”` : all));
 }
@@ -229,7 +229,8 @@ async function take(what) {
 }
 
 /* The report; where there is none, a table. */
-async function showResults({ ask: example, lacks, why }) {
+async function showResults({ ask: example, tables, lacks, why }) {
+  $("tables").replaceChildren(...[opened.source, ...tables].flatMap((table, i) => [i > 0 ? ", " : "", element("code", {}, table)]));
   for (const button of document.querySelectorAll("#examples button, #savings button"))
     (button.closest("li") ?? button).hidden = lacks.includes(button.textContent);
   if (opened.kind === "given") $("savings").lastElementChild.hidden = true; // which is there already
@@ -254,7 +255,7 @@ function described({ kind, source, name, said, passed = [], answers, models, tas
     return [element("p", {}, `The sample: ${counts}. LangChain’s typewriter task, as published in Bowyer, Aitchison and Ivanova (ICML 2025); which questions each model got right was not, so none are compared in pairs.`)];
   const sentence = element("p"), table = said ? byName(said) : [], amount = counts ? `: ${counts}` : "";
   if (kind === "given") sentence.append(named(name), ` is a database of ${source}${amount}`);
-  else if (kind in DATABASES) sentence.append(named(name), ` is ${DATABASES[kind]}: ${counts}`);
+  else if (kind in DATABASES && name) sentence.append(named(name), ` is ${DATABASES[kind]} database: ${counts}`);
   else sentence.append(`${filesOf(kind, new Set(table.filter(taken).map((row) => row.path)).size)}: ${counts}`);
   for (const [reason, n] of skips(table)) sentence.append(`; ${n.toLocaleString("en")} skipped: `, element("bdi", {}, onPage(reason)));
   if (passed.length > 0) sentence.append(`; ${counted(passed.length, "file")} not recognized: `, named(passed.join(", ")));
@@ -266,7 +267,10 @@ function described({ kind, source, name, said, passed = [], answers, models, tas
   return told;
 }
 
-const filesOf = (kind, n) => (kind in KINDS ? `${counted(n, "file")} of ${KINDS[kind]}` : counted(n, `${kind.toUpperCase()} file`));
+function filesOf(kind, n) {
+  if (kind in KINDS) return `${counted(n, "file")} of ${KINDS[kind]}`;
+  return counted(n, kind in DATABASES ? "database" : `${kind.toUpperCase()} file`);
+}
 
 /* What an import listed: no column that is empty, and names as people know them. */
 function legible({ columns, rows }) {

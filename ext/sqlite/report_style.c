@@ -41,7 +41,7 @@ const char *const report_style[] = {
     "border-bottom:1px solid var(--line)}\n"
     "td:first-child,th:first-child{padding-left:.4rem}\n"
     "th{color:var(--soft);font-weight:600;vertical-align:bottom;white-space:normal}th.level{white-space:nowrap}\n"
-    "th.end{min-width:7rem}\n"
+    "th.end{min-width:5.5rem}\n"
     ".plotted thead{position:sticky;top:0;z-index:1;background:var(--paper);\n"
     "box-shadow:0 1px var(--line)}\n"
     "tr.near td,tr.likely td{print-color-adjust:exact;-webkit-print-color-adjust:exact}\n"

@@ -44,10 +44,10 @@ function cells(text) {
 /* What was told, as the program prints it: no column that is empty. */
 function printed({ columns, rows }) {
   const names = { path: "file", n: "rows" }, written = { mean: (value) => String(Number(value.toPrecision(4))), errored: (value) => (value ? String(value) : "") };
-  const shown = ["path", "model", "task", "n", "mean", "errored", "note"].map((name) => {
+  const shown = ["path", "model", "task", "metric", "n", "mean", "errored", "note"].map((name) => {
     const values = rows.slice(0, MOST_TOLD).map((row) => row[columns.indexOf(name)]);
     return [names[name] ?? name, ...values.map((value) => (value === null ? "" : (written[name] ?? String)(value).trim()))];
-  }).filter(([, ...values], i) => i === 0 || i === 3 || values.some((value) => value !== ""));
+  }).filter(([head, ...values]) => head === "file" || head === "rows" || values.some((value) => value !== ""));
   return shown[0].map((_, i) => shown.map((column) => column[i]));
 }
 

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""The page in a real browser: tests/page/page.py EXTENSION build/page/evalci.html
+"""The page in a real browser: tests/page/page.py build/dist/PLATFORM build/page/evalci.html
 
-EXTENSION is that of build/dist, which has the same library of mathematics in it.
+The extension and the program there have the same library of mathematics in them.
 
 Opens the page from its file in headless Chromium, without a network, and gives it what
 people have, by drop and by dialog: each input must be told for what it is, and its report
-be that of `make import` and `make report`, to the byte, but for its name, its date and
-the last digits of numbers.  Then wrong files, names that no page should trust, a database
+be that of `evalci report`, to the byte, but for its date and the last digits of numbers.
+Then counts and votes, wrong files, names that no page should trust, a database
 of 200 MB, SQL, downloads, the keyboard alone, a phone's and a desktop's width, light and
 dark.  The screenshots are left in build/page/pictures.
 """
@@ -16,7 +16,6 @@ import functools
 import http.server
 import io
 import json
-import os
 import pathlib
 import re
 import shutil
@@ -32,9 +31,10 @@ import xml.etree.ElementTree
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/page")]
 from browser import CTRL, SHIFT, Browser, profile  # noqa: E402
-from checks import SQLITE, check, finish  # noqa: E402
+import fixtures  # noqa: E402
+from checks import check, finish  # noqa: E402
 
-EXTENSION, HTML = (pathlib.Path(p).resolve() for p in sys.argv[1:])
+NATIVE, HTML = (pathlib.Path(p).resolve() for p in sys.argv[1:])
 PICTURES = ROOT / "build/page/pictures"
 FIXTURES = ROOT / "tests/views/adapters"
 IDLE = "document.getElementById('working').hidden"
@@ -96,24 +96,23 @@ class Page(Browser):
         self.console.clear()
 
 
-# ---- Native: what the command line makes of the same files ----
+# ---- Native: what the program makes of the same files ----
 
-def native(*command, **environment):
-    done = subprocess.run([str(c) for c in command], cwd=ROOT, text=True, capture_output=True, env={**os.environ, **environment})
+def native(*command):
+    done = subprocess.run([NATIVE / "bin/evalci", *command], cwd=ROOT, text=True, capture_output=True)
     return done.returncode, done.stdout, done.stderr
 
 
-def native_report(db):
-    """As sql/report.sh has it, by the extension that is given."""
-    status, printed, errors = native(*SQLITE, "-bail", db, f".load {EXTENSION.with_suffix('')}", ".read sql/report.sql")
-    check(f"make report of {db.name}: {errors}", status == 0)
-    return printed
+def native_report(*files):
+    status, printed, errors = native("report", *files)
+    check(f"evalci report {files[0]}: {errors}", status == 0)
+    return printed.removesuffix("\n")
 
 
 def connect(path):
     db = sqlite3.connect(path)
     db.enable_load_extension(True)
-    db.load_extension(str(EXTENSION.with_suffix("")))
+    db.load_extension(str(NATIVE / "evalci"))
     return db
 
 
@@ -124,7 +123,7 @@ def units(a, b):
 
 
 NUMBER = re.compile(r"-?\d+\.\d+(?:e[-+]?\d+)?")
-HEADLINE = re.compile(r'<p class="soft"><span class="said">.*?</span>; this page was made on [-0-9: ]+ UTC')
+DATE = re.compile(r"this page was made on [-0-9: ]+ UTC")
 
 
 def without_script(text):
@@ -133,9 +132,9 @@ def without_script(text):
 
 
 def same_report(what, shown, wanted):
-    """To the byte but for the headline, and for last digits in what is kept in full."""
-    shown, wanted = (HEADLINE.sub("", text) for text in (shown or "", without_script(wanted)))
-    check(f"{what}: the report has what make report writes", NUMBER.sub("#", shown) == NUMBER.sub("#", wanted))
+    """To the byte but for the date, and for last digits in what is kept in full."""
+    shown, wanted = (DATE.sub("", text) for text in (shown or "", without_script(wanted)))
+    check(f"{what}: the report has what the program writes", NUMBER.sub("#", shown) == NUMBER.sub("#", wanted) and len(wanted) > 4000)
     pairs = [(a, b) for a, b in zip(NUMBER.findall(shown), NUMBER.findall(wanted)) if a != b]
     # A number of 15 digits, as SQLite writes one, is up to 45 units from its neighbours.
     far = [(a, b) for a, b in pairs if units(a, b) > (UNITS if len(re.sub(r"\D", "", a)) > 15 else 46)]
@@ -205,33 +204,39 @@ def table(path):
 
 
 def inputs(path):
-    """Of each: its tool, the path as the command line has it, what the page is given, what it says."""
-    inspect = sorted((FIXTURES / "inspect").glob("*.json"))
+    """Of each: its path, what the page is given where that is not the same, what it says."""
+    inspect = sorted(f for f in (FIXTURES / "inspect").glob("*.json") if f.name != "logs.json")
     shutil.copytree(FIXTURES / "inspect", path / "logs")
     write(path / "logs/notes.json", {})
+    fixtures.make(path / "made")
+    made = path / "made"
     return {
-        "a database": ("results", fill(path / "evals.db", simulated()), None, "evals.db is a database of results: 4 models, 3 tasks, 240 answers."),
-        "attempts": ("results", fill(path / "again.db", simulated(3, 12, 2, 3)), None, "again.db is a database of results: 3 models, 2 tasks, 108 answers."),
-        "promptfoo": ("promptfoo", script(path / "promptfoo.db", FIXTURES / "promptfoo.sql"), None, "promptfoo.db is promptfoo’s database: 4 models,"),
-        "Phoenix": ("phoenix", script(path / "phoenix.db", FIXTURES / "phoenix.sql"), None, "phoenix.db is Phoenix’s database: "),
-        "a CSV": ("csv", table(path / "results.csv"), None, "1 CSV file: 4 models, 3 tasks, 240 answers."),
-        "lm_eval": ("lm_eval", FIXTURES / "lm_eval", None, " files of lm_eval’s samples: 2 models, 3 tasks,"),
-        "Inspect": ("inspect", path / "logs", None, " files of Inspect’s logs: 2 models,"),
-        "Inspect's files": ("inspect", FIXTURES / "inspect", inspect, " files of Inspect’s logs: 2 models,"),
-        "SWE-bench": ("swebench", swebench(path / "swe"), None, "2 files of SWE-bench’s reports: 2 models, 2 tasks, 6 answers; 1 skipped: not a report of SWE-bench."),
-        "tau-bench": ("tau_bench", tau_bench(path / "tau"), None, "2 files of tau-bench’s trajectories: 2 models, 2 tasks, 16 answers."),
-        "HELM": ("helm", helm(path / "helm"), None, "2 files of HELM’s runs: 2 models, 1 task, 16 answers."),
+        "a database": (fill(path / "evals.db", simulated()), None, "evals.db is a database of results: 4 models, 3 tasks, 240 answers."),
+        "attempts": (fill(path / "again.db", simulated(3, 12, 2, 3)), None, "again.db is a database of results: 3 models, 2 tasks, 108 answers."),
+        "promptfoo": (script(path / "promptfoo.db", FIXTURES / "promptfoo.sql"), None, "promptfoo.db is promptfoo’s database: 4 models,"),
+        "Phoenix": (script(path / "phoenix.db", FIXTURES / "phoenix.sql"), None, "phoenix.db is Phoenix’s database: "),
+        "MLflow": (made / "mlflow/mlflow.db", None, "mlflow.db is MLflow’s database: 2 models, 1 task, 8 answers."),
+        "a CSV": (table(path / "results.csv"), None, "1 CSV file: 4 models, 3 tasks, 240 answers."),
+        "JSON lines": (made / "jsonl/answers.jsonl", None, "1 JSON file: 2 models, 1 task, 24 answers."),
+        "promptfoo's output": (made / "promptfoo/output.json", None, "1 file of promptfoo’s output: 2 models, 1 task, 12 answers."),
+        "lm_eval": (FIXTURES / "lm_eval", None, " files of lm_eval’s samples: 2 models, 3 tasks,"),
+        "Inspect": (path / "logs", None, " files of Inspect’s logs: 2 models,"),
+        "Inspect's files": (FIXTURES / "inspect", inspect, " files of Inspect’s logs: 2 models,"),
+        "Inspect by zstd": (made / "zstd/arith.eval", None, "1 file of Inspect’s logs: 1 model, 1 task, 8 answers."),
+        "Harbor": (made / "harbor", None, "6 files of Harbor’s trials: 1 model, 1 task, 6 answers"),
+        "DeepEval": (made / "deepeval", None, "1 file of DeepEval’s test runs: 1 model, 1 task, 6 answers."),
+        "Every Eval Ever": (made / "every_eval_ever", None, "1 file of Every Eval Ever’s samples: 1 model, 1 task, 7 answers."),
+        "SWE-bench": (swebench(path / "swe"), None, "2 files of SWE-bench’s reports: 2 models, 2 tasks, 6 answers."),
+        "tau-bench": (tau_bench(path / "tau"), None, "2 files of tau-bench’s trajectories: 2 models, 2 tasks, 16 answers."),
+        "HELM": (helm(path / "helm"), None, "2 files of HELM’s runs: 2 models, 1 task, 16 answers."),
     }
 
 
 def each_input(page, path):
-    for name, (tool, source, files, words) in inputs(path).items():
-        files = files or [source]
-        db = source if tool == "results" else path / f"{name} imported.db"
-        if tool != "results":
-            status, printed, errors = native("sql/import.sh", tool, source, db)
-            check(f"{name}: make import: {errors}", status == 0)
-        wanted = native_report(db)
+    for name, (source, several, words) in inputs(path).items():
+        files = several or [source]
+        wanted = native_report(*files)
+        counts = re.search(r"<br>([\d,]+) models?, ([\d,]+) tasks?, ([\d,]+) answers?", wanted)
         for way in ("drop", "dialog"):
             what = f"{name} by {way}"
             if way == "drop":
@@ -239,15 +244,44 @@ def each_input(page, path):
                 if name == "HELM" and "choose it by the button" in refused:
                     continue  # Chromium hides names with a colon from what is dropped on a page that is a file
             else:
-                said, refused = page.chosen(*files, selector="#folder" if source.is_dir() and files == [source] else "#files")
+                said, refused = page.chosen(*files, selector="#folder" if source.is_dir() and not several else "#files")
             check(f"{what}: it says what it is: {said!r} {refused!r}", words in said and not refused)
-            if tool != "results":
-                counts = re.search(r"now there: answers (\d+), models (\d+), tasks (\d+)", printed)
-                told = [re.search(rf"([\d,]+) {word}", said) for word in ("answer", "model", "task")]
-                check(f"{what}: as many as the command line took: {said!r}", all(told) and
-                      [t[1].replace(",", "") for t in told] == list(counts.groups()))
+            told = [re.search(rf"([\d,]+) {word}", said) for word in ("model", "task")]
+            check(f"{what}: as many as the program counts: {said!r}", all(told) and [t[1] for t in told] == list(counts.groups()[:2]))
             same_report(what, page.report(), wanted)
         page.silent(name)
+
+
+def other_tables(page, path):
+    """Counts and votes, of which there is no report: the page says so, and shows them."""
+    said, refused = page.dropped(path / "made/counts/counts.csv")
+    check(f"counts: {said!r} {refused!r}", "1 file of counts: 2 models, 2 tasks, 60 answers." in said and "These are counts (k right of n)" in said and not refused)
+    _, printed, _ = native("leaderboard", path / "made/counts/counts.csv", "--csv")
+    wanted = {row["model"]: row for row in csv.DictReader(io.StringIO(printed))}
+    page.wait(f"{IDLE} && document.querySelector('#answers table')")
+    shown = page.run("[...document.querySelectorAll('#answers tbody tr')].map((r) => [...r.cells].map((c) => c.dataset.value ?? c.textContent))")
+    check(f"counts: the program's leaderboard: {shown} {printed}", [row[1] for row in shown] == list(wanted) == ["large", "small"] and
+          all(row[2] == wanted[row[1]]["n"] and alike(row[4], wanted[row[1]]["ci"]) for row in shown))
+    examples = page.run("[...document.querySelectorAll('#examples button')].filter((b) => !b.hidden).map((b) => b.textContent)")
+    for name in examples:
+        page.run(f"[...document.querySelectorAll('#examples button')].find((b) => b.textContent === {name!r}).click()")
+        page.wait(f"{IDLE} && (document.getElementById('answered').textContent || document.getElementById('query-refused').textContent)")
+        check(f"counts: example {name}", text_of(page, "query-refused") == "")
+    check(f"counts: examples that are of counts: {examples}", examples == ["Leaderboard", "By task", "Every method", "Picture"])
+    check("counts: their tasks can be saved", page.save("tasks.csv").count(b"\r\n") == 5)
+    check("counts: drawn", b"<svg" in page.save("forest.svg"))
+    page.tab("report")
+    check("counts: the report's place says why there is none", "which a report needs" in text_of(page, "report"))
+    said, refused = page.dropped(path / "made/votes/votes.jsonl")
+    check(f"votes: {said!r} {refused!r}", "1 file of votes: 3 models, 3 votes." in said and "makes no report yet" in said and not refused)
+    rows = page.run("[...document.querySelectorAll('#answers tbody tr')].map((r) => [...r.cells].map((c) => c.innerText))")
+    check(f"votes: {rows}", rows == [["x", "y", "model_a", "1"], ["x", "z", "model_b", "1"], ["y", "z", "tie", "1"]])
+    kept = path / "votes.db"
+    kept.write_bytes(page.save("evals.db"))
+    check("votes: saved", sqlite3.connect(kept).execute("SELECT count(*) FROM votes").fetchone() == (3,))
+    said, refused = page.dropped(kept)
+    check(f"votes of a database: {said!r} {refused!r}", "1 file of votes: 3 models, 3 votes." in said)
+    page.silent("counts and votes")
 
 
 def with_its_log(page, path):
@@ -283,45 +317,82 @@ def wrong_files(page, path):
     write(path / "log.json", '{"eval": {"model": "m", "ta')
     write(path / "list.jsonl", '{"doc_id": 1}\n')
     write(path / "odd.json", {"some": "thing"})
-    write(path / "twice.db", "")
     shutil.copy(path / "good.db", path / "other good.db")
-    # What each must say; of imports, what the command line says of it too.
-    for files, tool, words in ((["bad.csv"], "csv", "line 3: score must be a number, got 'good'"), (["short.csv"], "csv", "line 3 has 2 fields"),
-                               (["nameless.csv"], "csv", "there is no column model; there are: item, correct"),
-                               (["picture.png"], None, '"picture.png" is none of: a database, CSV'), (["empty.db"], None, '"empty.db" is empty'),
-                               (["empty.csv"], None, '"empty.csv" is empty'), (["broken.db"], None, "malformed"), (["cut.db"], None, "malformed"),
-                               (["header.db"], None, '"header.db"'), (["other.db"], None, "without a table results"),
-                               (["log.json"], None, '"log.json" is not JSON'), (["list.jsonl"], None, "samples_*.jsonl"),
-                               (["odd.json"], None, '"odd.json" is none of'), (["good.db", "other good.db"], None, "take one at a time")):
-        said, refused = page.dropped(*[path / f for f in files])
-        what = " and ".join(files)
-        shown = refused or page.run("document.getElementById('report-refused').innerText")
-        check(f"{what}: {words!r} in {shown!r}", words in shown)
-        if tool:
-            status, _, errors = native("sql/import.sh", tool, path / files[0], path / "none.db")
-            check(f"{what}: the command line says so too", status != 0 and words in errors and "nothing was imported" in refused)
-            check(f"{what}: nothing is shown of it", page.run("document.getElementById('results').hidden"))
+    # What each must say, and the program too.
+    for name, words in {"bad.csv": "line 3: score must be a number, got 'good'", "short.csv": "line 3: it has 2 fields",
+                        "nameless.csv": "there is no column model; there are: item, correct", "picture.png": "picture.png: ", "empty.db": "empty.db: it is empty",
+                        "empty.csv": "empty.csv: it is empty", "broken.db": "malformed", "cut.db": "malformed", "header.db": "header.db: ",
+                        "other.db": "other.db: ", "log.json": "log.json: ", "list.jsonl": "list.jsonl: there is no column model; there are: doc_id",
+                        "odd.json": "odd.json: there is no column model"}.items():
+        said, refused = page.dropped(path / name)
+        status, _, errors = native("import", path / name, "-o", path / "none.db")
+        shown = refused or text_of(page, "report-refused")
+        check(f"{name}: {words!r} in {shown!r} and {errors!r}", words in shown and (status != 0 and words in errors or name == "cut.db"))
+        check(f"{name}: in the page's words: {shown!r}", "/files" not in shown and "--" not in shown and "evalci" not in shown)
+        check(f"{name}: nothing is shown of it", not refused or page.run("document.getElementById('results').hidden"))
     page.silent("wrong files")
+    together(page, path)
     choices(page, path)
     broken_answers(page, path)
     said, refused = page.dropped(path / "good.db")
     check("after wrong files the right one is read", "240 answers" in said and not refused)
 
 
+def together(page, path):
+    """Several files: what is not recognized among them is named."""
+    said, refused = page.dropped(path / "results.csv", path / "nameless.csv")
+    check(f"a CSV and another: {said!r} {refused!r}", "1 CSV file: 4 models, 3 tasks, 240 answers; 1 file not recognized: nameless.csv." in said)
+    said, refused = page.dropped(path / "good.db", path / "other good.db")
+    check(f"two databases: {said!r} {refused!r}", "databases: 4 models, 3 tasks, 240 answers" in said or "database: 4 models, 3 tasks, 240 answers" in said)
+
+
+def choose(page, give, **choices):
+    """Gives it files with choices; they are gone after it."""
+    for name, value in choices.items():
+        page.run(f"document.querySelector('#choices [name={name}]').value = {json.dumps(value)}")
+    try:
+        return give()
+    finally:
+        page.run("document.getElementById('choices').reset()")
+
+
 def choices(page, path):
     """What a file lacks can be told."""
-    page.dropped(path / "nameless.csv")
-    page.run("document.getElementById('choosing').open = true; document.querySelector('[name=model]').value = 'mine <b>'")
-    said, refused = page.give(lambda: page.run("document.getElementById('again').click()"))
+    said, refused = page.dropped(path / "nameless.csv")
+    check(f"a message names choices by their labels: {refused!r}",
+          "say which it is by Choices, “column of models”, or name the model by Choices, “name of the model, where files have none”" in refused)
+    said, refused = choose(page, lambda: page.give(lambda: page.run("document.getElementById('again').click()")), model="mine <b>")
     check(f"a model's name as a choice: {said!r} {refused!r}", "1 CSV file: 1 model, 1 task, 3 answers." in said)
     check("the chosen name is in the report", "mine &lt;b&gt;" in page.report())
-    page.run("document.getElementById('choices').reset(); document.getElementById('choosing').open = false")
     write(path / "swe/list/agent/results/results.json", {"no_generation": [], "no_logs": [], "resolved": ["a__b-1"]})
     write(path / "swe/list/asked.txt", "a__b-1\na__b-2\n")
-    page.run("document.querySelector('[name=items]').value = 'asked.txt'")
-    said, refused = page.dropped(path / "swe/list")
-    check(f"a list of what was asked, as a choice: {said!r} {refused!r}", "2 answers" in said)
-    page.run("document.getElementById('choices').reset()")
+    helm_splits(path / "splits/run")
+    write(path / "odd columns.csv", "who,asked,right,part\na,1,1,x\na,2,0,x\nb,1,1,x\n")
+    sqlite3.connect(path / "mine.db").executescript("CREATE TABLE mine(model, item, correct); INSERT INTO mine VALUES ('a', 1, 1), ('b', 1, 0)").connection.close()
+    for what, files, given, options, words in (
+            ("a list of what was asked", path / "swe/list", {"items": "asked.txt"}, ["--items", path / "swe/list/asked.txt"], "2 answers"),
+            ("a task", path / "results.csv", {"task": "all"}, ["--task-name", "all"], "4 models, 1 task,"),
+            ("a task of a database", path / "good.db", {"task": "all"}, ["--task-name", "all"], "good.db is a database: 4 models, 1 task,"),
+            ("a metric", FIXTURES / "lm_eval", {"metric": "acc_norm"}, ["--metric", "acc_norm"], "2 models"),
+            ("a metric of MLflow", path / "made/mlflow/mlflow.db", {"metric": "length"}, ["--metric", "length"], "2 models"),
+            ("a split", path / "splits", {"split": "valid"}, ["--split", "valid"], "1 model, 1 task, 3 answers"),
+            ("columns", path / "odd columns.csv", {"model_column": "who", "item_column": "asked", "correct_column": "right", "task_column": "part"},
+             ["--model", "who", "--item", "asked", "--correct", "right", "--task", "part"], "2 models, 1 task, 3 answers"),
+            ("a range", path / "made/jsonl/answers.jsonl", {"lo": "-1", "hi": "3"}, ["--lo=-1", "--hi=3"], "24 answers")):
+        said, refused = choose(page, lambda files=files: page.dropped(files), **given)
+        check(f"{what} as a choice: {said!r} {refused!r}", words in said)
+        same_report(f"{what} as a choice", page.report(), native_report(files, *options))
+    said, refused = choose(page, lambda: page.dropped(path / "mine.db"), table="mine")
+    check(f"a table as a choice: {said!r} {refused!r}", "mine.db is a database: 2 models, 1 task, 2 answers." in said)
+    for name, value, words in (("metric", "none such", "none such"), ("lo", "low", "the lowest score must be a number, got 'low'")):
+        said, refused = choose(page, lambda: page.dropped(FIXTURES / "lm_eval"), **{name: value})
+        check(f"a choice that is not there: {refused!r}", words in refused and not said)
+
+
+def helm_splits(run):
+    write(run / "run_spec.json", {"name": "mmlu:subject=anatomy,model=m", "adapter_spec": {"model": "m"}})
+    write(run / "per_instance_stats.json", [{"instance_id": f"id{i}", "train_trial_index": 0, "stats": [
+        {"name": {"name": "exact_match", "split": split}, "count": 1, "sum": 1, "mean": float(i % 2)}]} for split, n in (("test", 5), ("valid", 3)) for i in range(n)])
 
 
 def broken_answers(page, path):
@@ -333,8 +404,8 @@ def broken_answers(page, path):
     db.close()
     said, _ = page.dropped(path / "two.db")
     refused = text_of(page, "report-refused")
-    _, _, errors = native(*SQLITE, "-bail", path / "two.db", f".load {EXTENSION.with_suffix('')}", ".read sql/report.sql")
-    check(f"an answer that is none: {refused!r} is what the command line says: {errors!r}", refused and refused.strip() in errors)
+    _, _, errors = native("report", path / "two.db")
+    check(f"an answer that is none: {refused!r} is what the program says: {errors!r}", refused and refused.strip().removeprefix("eval_report: ") in errors)
     rows, error = page.ask("SELECT count(*) FROM results")
     check(f"it can still be asked: {rows} {error}", rows == [["2"]])
 
@@ -353,7 +424,7 @@ def hostile(page, path):
     shutil.copy(db, named)
     said, refused = page.dropped(named)
     check(f"a file's name is text: {said!r} {refused!r}", "<img src=x onerror=window.hacked=4>.db is a database of results: 12 models" in said)
-    same_report("hostile names", page.report(), native_report(db))
+    same_report("hostile names", page.report(), native_report(named))
     names = page.run("[...document.getElementById('report-frame').contentDocument.querySelectorAll('#leaderboard td.name')].map((td) => td.textContent)")
     check("the report has every name, line breaks as blanks and the longest cut",
           sorted(n[:200] for n in names) == sorted(re.sub("[\n\t]", " ", n[:200]) for n in HOSTILE))
@@ -378,10 +449,10 @@ def hostile(page, path):
 def sql_box(page, path):
     page.dropped(path / "good.db")
     db = connect(path / "good.db")
-    examples = page.run("[...document.querySelectorAll('#examples button')].map((b) => b.textContent)")
+    examples = page.run("[...document.querySelectorAll('#examples button')].filter((b) => !b.hidden).map((b) => b.textContent)")
     page.tab("sql")
-    for i, name in enumerate(examples):
-        page.run(f"document.querySelectorAll('#examples button')[{i}].click()")
+    for name in examples:
+        page.run(f"[...document.querySelectorAll('#examples button')].find((b) => b.textContent === {name!r}).click()")
         page.wait(f"{IDLE} && (document.getElementById('answered').textContent || document.getElementById('query-refused').textContent)")
         sql = page.run("document.getElementById('query').value")
         wanted = [[None if v is None else str(v) for v in row] for row in db.execute(sql)]
@@ -731,7 +802,7 @@ def main():
             page.send("Network.emulateNetworkConditions", **OFFLINE)
             page.look(1200)
             page.load()
-            for test in (each_input, with_its_log, wrong_files, hostile, sql_box, over_the_report, gone, stopping, downloads, huge, keyboard, sizes,
+            for test in (each_input, other_tables, with_its_log, wrong_files, hostile, sql_box, over_the_report, gone, stopping, downloads, huge, keyboard, sizes,
                          served):
                 begun = time.monotonic()
                 test(page, path)
