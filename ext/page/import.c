@@ -39,7 +39,7 @@ static const char **find_choice(const choice *all, size_t n, const char *name) {
 
 char *page_import(sqlite3 *db, const char *texts, const char **out) {
   import_choices c = {0};
-  import_done done;
+  import_done done = {0};
   const char *path = texts, *lo = NULL, *hi = NULL;
   const choice all[] = {{"from", &c.from},
                         {"table", &c.table},
