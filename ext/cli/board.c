@@ -171,7 +171,7 @@ static void put_notes(const cli *c, const cli_table *t) {
                              "range is by --lo and --hi."},
       {"mean of tasks", "Each task counts alike."},
       {"nothing in common", "No question was answered by every model: ranks are told only between "
-                            "models that share questions."}};
+                            "models that share questions. " CLI_TASK_ADVICE}};
   bool first = true;
   if (c->values[CLI_QUIET]) return;
   for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {

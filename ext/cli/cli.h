@@ -18,6 +18,11 @@
 /* How the program ends; 0 also for whatever is no gate. */
 enum { CLI_OK, CLI_GATE_FAILS, CLI_GATE_UNSURE, CLI_ERROR };
 
+/* For models that share no question. */
+#define CLI_TASK_ADVICE                                                                            \
+  "Where there is no column task, a file's name is its task: if the files "                        \
+  "ask the same questions, add --task-name NAME."
+
 /* The options, in the order in which help lists them. */
 typedef enum cli_choice {
   CLI_OUTPUT,

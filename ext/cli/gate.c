@@ -12,6 +12,7 @@ static const char gate_sql[] =
     "SELECT result, message, baseline, candidate, margin, sure, diff, lo, hi, prob, questions, "
     "errored_baseline, errored_candidate, more, method, accuracy_baseline, accuracy_candidate "
     "FROM eval_gate(?1, ?2, ?3, ?4, ?5, ?6)";
+enum { QUESTIONS = 10, METHOD = 14 }; /* their places in gate_sql */
 
 static bool check_gate(const cli *c) {
   double x;
@@ -52,6 +53,14 @@ static int status_of(const char *result) {
   return strcmp(result, "unsure") == 0 ? CLI_GATE_UNSURE : CLI_ERROR;
 }
 
+/* What the functions call unsure, and what can be helped here. */
+static bool check_judged(const cli *c, sqlite3_stmt *asked) {
+  const char *method = (const char *)sqlite3_column_text(asked, METHOD);
+  if (!method || strcmp(method, "score out of range") != 0) return true;
+  cli_fail(c, "a score is outside its range; say what that is by --lo and --hi, as in --hi 100");
+  return false;
+}
+
 /* The message, in lines where somebody reads it. */
 static void put_message(const char *message) {
   if (cli_is_terminal(stdout)) {
@@ -62,16 +71,24 @@ static void put_message(const char *message) {
   }
 }
 
+/* Two files, one per model: the usual reason why nothing can be compared. */
+static void put_advice(const cli *c, sqlite3_stmt *asked) {
+  if (c->values[CLI_QUIET] || sqlite3_column_double(asked, QUESTIONS) > 0) return;
+  cli_put_wrapped(stdout, CLI_TASK_ADVICE, 0, cli_columns(stdout));
+}
+
 static int put_judgement(const cli *c, const cli_results *r, sqlite3_stmt *asked) {
   if (sqlite3_step(asked) != SQLITE_ROW) return cli_fail_results(c, r);
   const char *result = (const char *)sqlite3_column_text(asked, 0);
   const char *message = (const char *)sqlite3_column_text(asked, 1);
   if (!result || !message) return cli_fail_memory(c);
+  if (!check_judged(c, asked)) return CLI_ERROR;
   if (c->values[CLI_JSON]) {
     cli_put_json(asked);
     putchar('\n');
   } else {
     put_message(message);
+    put_advice(c, asked);
   }
   return status_of(result);
 }

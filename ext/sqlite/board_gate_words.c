@@ -103,7 +103,7 @@ static void append_bound(gate_telling *t) {
                       sureness(g->bound).text);
   append_count(t, g->errored[BOARD_CANDIDATE], "errored answer");
   sqlite3_str_appendf(t->out, " of %s were wrong", t->name[BOARD_CANDIDATE]);
-  if (t->models) {
+  if (g->errored[BOARD_BASELINE] > 0) {
     sqlite3_str_appendall(t->out, " and the ");
     append_count(t, g->errored[BOARD_BASELINE], "errored answer");
     sqlite3_str_appendf(t->out, " of %s right", t->name[BOARD_BASELINE]);
@@ -175,7 +175,7 @@ static void append_obstacle(gate_telling *t) {
   else
     sqlite3_str_appendf(t->out, "%s%%: ", hundredths(t->wish->threshold).text);
   if (g->questions > 0)
-    sqlite3_str_appendall(t->out, "a score is out of its range, see score_lo in sql/schema.sql");
+    sqlite3_str_appendall(t->out, "a score is out of its range, which lo and hi in options say");
   else
     sqlite3_str_appendf(t->out, "no question was %s%s", skipped ? "answered" : "asked",
                         !t->models ? ""

@@ -100,6 +100,14 @@ for what, says, *arguments in (
 ):
     gate(what, 3, *arguments, says=says)
 GATE = (*PAIR, "new")
+graded = HERE / "graded.csv"
+graded.write_text("model,item,score\n" + "".join(f"{m},{i},{50 + i % 2 * 40}\n" for m in ("old", "new") for i in range(200)))
+for way in (PAIR[:2], ("--min", "0.5")):
+    gate("scores outside their range", 3, "--candidate", "new", *way, source=graded, says="by --lo and --hi, as in --hi 100")
+gate("scores in the range that is given", 0, *GATE, "--hi", "100", source=graded, says="pass: new")
+apart = [csv("first.csv", {"old": 0.7}, 200, header="model,note,item,correct"), csv("second.csv", {"new": 0.7}, 200, header="model,note,item,correct")]
+ends("a file per model, no column task", 2, "gate", *apart, *GATE, says=["no question was asked of both", "add --task-name NAME"])
+ends("one task's name", 0, "gate", *apart, *GATE, "--task-name", "t", says="pass: new")
 ends("no results", 3, "gate", *GATE, says="RESULTS must be named")
 gate("no such file", 3, *GATE, source=HERE / "none.db", says="none.db")
 gate("an empty file", 3, *GATE, source="/dev/null")
