@@ -8,12 +8,12 @@ int cli_run_formats(cli *c) {
   int columns = cli_columns(stdout);
   (void)c;
   for (int i = 0; import_formats(i, &name, &reads, &told_by, &becomes); i++) {
-    printf("%-14s ", name);
-    cli_put_wrapped(stdout, reads, 15, columns);
-    printf("%-14s ", "  told by");
-    cli_put_wrapped(stdout, told_by, 15, columns);
-    printf("%-14s ", "  becomes");
-    cli_put_wrapped(stdout, becomes, 15, columns);
+    printf("%-16s ", name);
+    cli_put_wrapped(stdout, reads, 17, columns);
+    printf("%-16s ", "  told by");
+    cli_put_wrapped(stdout, told_by, 17, columns);
+    printf("%-16s ", "  becomes");
+    cli_put_wrapped(stdout, becomes, 17, columns);
   }
   return CLI_OK;
 }

@@ -1,6 +1,7 @@
 /*
 ** Which columns of a person's own table are what: the ones that the person names; else the
-** ones that are called so; else the only ones with an alias of ext/sqlite/roles.c.
+** ones that are called so; else the only ones with an alias of ext/sqlite/roles.c, in which
+** spaces and hyphens are as good as underscores.
 */
 #include <string.h>
 
@@ -17,10 +18,19 @@ bool import_is_name(const char *name, size_t length, const char *other) {
   return strlen(other) == length && sqlite3_strnicmp(name, other, (int)length) == 0;
 }
 
-bool import_suits_alias(const char *name, size_t length, int role) {
+static bool is_alias(const char *name, size_t length, const char *alias) {
+  size_t i = 0;
+  for (; i < length && alias[i]; i++) {
+    char c = name[i] == ' ' || name[i] == '-' ? '_' : name[i];
+    if (sqlite3_strnicmp(&c, &alias[i], 1) != 0) return false;
+  }
+  return i == length && !alias[i];
+}
+
+int import_suits_alias(const char *name, size_t length, int role) {
   for (int i = 0; i < EVALCI_MOST_ALIASES && evalci_role_aliases[role][i]; i++)
-    if (import_is_name(name, length, evalci_role_aliases[role][i])) return true;
-  return false;
+    if (is_alias(name, length, evalci_role_aliases[role][i])) return 2;
+  return evalci_role_last[role] && is_alias(name, length, evalci_role_last[role]);
 }
 
 /*
@@ -29,18 +39,47 @@ bool import_suits_alias(const char *name, size_t length, int role) {
 
 static int suits(const import_run *run, int role, const char *name, size_t length) {
   const char *const *given = run->choices->columns;
-  if (given[role]) return import_is_name(name, length, given[role]) ? 3 : 0;
+  if (given[role]) return import_is_name(name, length, given[role]) ? 4 : 0;
   /* The person may have taken it for something else. */
   for (int i = 0; i < IMPORT_COLUMNS; i++)
     if (given[i] && import_is_name(name, length, given[i])) return 0;
-  if (import_is_name(name, length, import_column_names[role])) return 2;
+  if (import_is_name(name, length, import_column_names[role])) return 3;
   if (role == IMPORT_TOKENS) return import_is_name(name, length, "total_tokens");
-  return role <= IMPORT_LATENCY && import_suits_alias(name, length, role);
+  return role <= IMPORT_LATENCY ? import_suits_alias(name, length, role) : 0;
 }
 
 static bool enough(const import_run *run, const bool *there) {
   return (there[IMPORT_MODEL] || run->choices->model_name) && there[IMPORT_ITEM] &&
          (there[IMPORT_CORRECT] || there[IMPORT_SCORE]);
+}
+
+/* All that is missing at once; true if nothing is. */
+static bool fail_missing(import_run *run, const import_file *file, const bool *there,
+                         const char *columns) {
+  const struct {
+    bool there;
+    const char *name, *way;
+  } needs[] = {
+      {there[IMPORT_MODEL] || run->choices->model_name || file->model, "model",
+       "--model COLUMN, or name the model by --model-name NAME"},
+      {there[IMPORT_ITEM], "item (the question)", "--item COLUMN"},
+      {there[IMPORT_CORRECT] || there[IMPORT_SCORE], "correct or score",
+       "--correct COLUMN or --score COLUMN"},
+  };
+  sqlite3_str *text = sqlite3_str_new(NULL);
+  for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
+    if (needs[i].there) continue;
+    if (sqlite3_str_length(text) == 0)
+      sqlite3_str_appendf(text, "there is no column %s; there are: %s; say which it is by %s",
+                          needs[i].name, columns, needs[i].way);
+    else
+      sqlite3_str_appendf(text, "; there is no column %s either: %s", needs[i].name, needs[i].way);
+  }
+  bool ok = sqlite3_str_length(text) == 0 && sqlite3_str_errcode(text) == SQLITE_OK;
+  char *said = sqlite3_str_finish(text);
+  if (!ok) said ? import_fail(run, file, "%s", said) : import_no_memory(run);
+  sqlite3_free(said);
+  return ok;
 }
 
 static bool check(import_run *run, const import_file *file, const bool *there,
@@ -50,24 +89,7 @@ static bool check(import_run *run, const import_file *file, const bool *there,
     if (c->columns[i] && !there[i])
       return import_fail(run, file, "there is no column %s, which --%s names; there are: %s",
                          c->columns[i], import_column_names[i], columns);
-  if (!there[IMPORT_MODEL] && !c->model_name && !file->model)
-    return import_fail(
-        run, file,
-        "there is no column model; there are: %s; say which it is by --model COLUMN, or name the "
-        "model by --model-name NAME",
-        columns);
-  if (!there[IMPORT_ITEM])
-    return import_fail(
-        run, file,
-        "there is no column item, the question; there are: %s; say which it is by --item COLUMN",
-        columns);
-  if (!there[IMPORT_CORRECT] && !there[IMPORT_SCORE])
-    return import_fail(run, file,
-                       "there is no column correct or score; there are: %s; say which it is by "
-                       "--correct COLUMN or "
-                       "--score COLUMN",
-                       columns);
-  return true;
+  return fail_missing(run, file, there, columns);
 }
 
 const import_shape import_answers = {.table = "results",

@@ -17,8 +17,8 @@ static int suits(const import_run *run, int role, const char *name, size_t lengt
   const char *given = role == MODEL  ? run->choices->columns[IMPORT_MODEL]
                       : role == TASK ? run->choices->columns[IMPORT_TASK]
                                      : NULL;
-  if (given) return import_is_name(name, length, given) ? 3 : 0;
-  if (import_is_name(name, length, names[role])) return 2;
+  if (given) return import_is_name(name, length, given) ? 4 : 0;
+  if (import_is_name(name, length, names[role])) return 3;
   return import_suits_alias(name, length, roles[role]);
 }
 

@@ -3,7 +3,9 @@
 **
 ** Fields stand between commas, or semicolons or tabs if the first line has more of those; in
 ** quotes where they hold one of these, a quote, which is then doubled, or the end of a line.
-** Spaces around a field are dropped.  Lines end with LF, CRLF or CR, and are counted as an
+** Spaces around a field are dropped.  Between semicolons a number may have a decimal comma, and
+** a first line sep=; is passed over, as spreadsheets write both.  Lines end with LF, CRLF or CR,
+*and are counted as an
 ** editor counts them; blank ones are passed over.  The first line names the columns.
 **
 ** Only fields that are wanted are kept: the others cost no memory, however long they are.
@@ -47,12 +49,27 @@ static size_t count_marks(const import_bytes *in, char mark) {
   return count;
 }
 
+/* Excel's first line, sep= and the separator. */
+static bool skip_named_mark(import_csv *csv) {
+  static const char *const lines[] = {"sep=,", "sep=;", "sep=\t"};
+  import_bytes *in = csv->in;
+  for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+    if (in->end - in->at < 6 || memcmp(in->at, lines[i], 5) != 0) continue;
+    if (in->at[5] != '\r' && in->at[5] != '\n') continue;
+    csv->mark = lines[i][4];
+    in->at += 5;
+    return true;
+  }
+  return false;
+}
+
 static void find_mark(import_csv *csv) {
   static const char marks[] = ",;\t";
   size_t most = 0;
   csv->mark = ',';
   if (import_peek(csv->in) < 0) return;
-  for (const char *mark = marks; *mark; mark++) {
+  bool named = skip_named_mark(csv);
+  for (const char *mark = marks; !named && *mark; mark++) {
     size_t count = count_marks(csv->in, *mark);
     if (count <= most) continue;
     csv->mark = *mark;
@@ -203,6 +220,10 @@ import_csv *import_csv_open(import_run *run, const import_file *file) {
   if (csv->in && !csv->in->failed && read_header(csv)) return csv;
   import_csv_close(csv);
   return NULL;
+}
+
+bool import_csv_has_commas(const import_csv *csv) {
+  return csv->mark == ';';
 }
 
 size_t import_csv_width(const import_csv *csv) {

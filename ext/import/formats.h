@@ -277,6 +277,7 @@ typedef struct import_answer {
   const import_value *kept; /* as many as import_kept() counts; NULL: none of them */
   const char *place;        /* NULL: the file's unit and */
   sqlite3_int64 number;
+  bool comma; /* numbers have a decimal comma */
 } import_answer;
 bool import_take(import_run *run, import_file *file, const import_answer *answer);
 

@@ -452,20 +452,21 @@ static bool has_nothing(const import_run *run) {
 }
 
 /* Why nothing was found. */
-static bool fail_empty(import_run *run) {
+static bool fail_empty(import_run *run, const char *path) {
   for (import_file *f = run->files; f; f = f->next)
     if (f->note && !import_refuse(run, f, NULL, "%s", f->note)) return false;
   if (run->refusals) return false;
-  return import_fail(run, run->files && !run->files->next ? run->files : NULL,
-                     run->files ? "there are no answers in it"
-                                : "no file there is of a format that is known; see evalci formats");
+  if (!run->files)
+    return import_fail(run, NULL, "%s: no file in it is of a known format; see evalci formats",
+                       path);
+  return import_fail(run, run->files->next ? NULL : run->files, "there are no answers in it");
 }
 
 static bool run_import(import_run *run, const char *const *paths, int n, import_done *done) {
   bool ok =
       check_choices(run) && open_scratch(run) && import_stage_begin(run) && read_all(run, paths, n);
   if (!ok || run->refusals || !import_names_check(run)) return false;
-  if (has_nothing(run)) return fail_empty(run);
+  if (has_nothing(run)) return fail_empty(run, paths[0]);
   const char *format = NULL;
   for (const import_file *f = run->files; f; f = f->next) {
     if (!f->format || f->skipped) continue;

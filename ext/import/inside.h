@@ -154,6 +154,8 @@ bool import_append_quoted(import_run *run, import_buffer *out, const char *text,
 typedef struct import_csv import_csv;
 /* Reads the header too. */
 import_csv *import_csv_open(import_run *run, const import_file *file);
+/* Whether its numbers may have a decimal comma. */
+bool import_csv_has_commas(const import_csv *csv);
 size_t import_csv_width(const import_csv *csv);
 const char *import_csv_name(const import_csv *csv, size_t column);
 /* Which columns are needed; all, unless told. */
@@ -202,8 +204,8 @@ typedef struct import_roles {
 bool import_find_roles(import_run *run, const import_file *file, const import_shape *shape,
                        const char *const *names, size_t count, import_roles *out);
 bool import_is_name(const char *name, size_t length, const char *other);
-/* Whether it is an alias of an evalci_role. */
-bool import_suits_alias(const char *name, size_t length, int role);
+/* Whether it is an alias of an evalci_role: 2; 1 where another column goes before it. */
+int import_suits_alias(const char *name, size_t length, int role);
 extern const char *const import_column_names[IMPORT_COLUMNS];
 
 /*

@@ -80,6 +80,16 @@ static bool read_score(import_value v, import_value *out) {
   return out->type == IMPORT_NOTHING || isfinite(out->real);
 }
 
+/* With a point for a decimal comma; `room` has space for what it returns. */
+static import_value with_point(import_value v, char room[32]) {
+  const char *comma = v.type == IMPORT_TEXT && v.length < 32 ? memchr(v.text, ',', v.length) : NULL;
+  if (!comma || memchr(v.text, '.', v.length)) return v;
+  memcpy(room, v.text, v.length);
+  room[comma - v.text] = '.';
+  v.text = room;
+  return v;
+}
+
 /* 1, 0, -1 not known; -2 if it is neither. */
 static int read_correct(import_value v) {
   import_value number;
@@ -103,6 +113,10 @@ static bool read_integer(import_value v, sqlite3_int64 *out) {
   if (v.text[minus] == '0' && (v.length > (size_t)minus + 1 || minus)) return false;
   if (minus) *out = -*out;
   return true;
+}
+
+static bool has_percent(import_value v) {
+  return v.type == IMPORT_TEXT && v.length > 0 && v.text[v.length - 1] == '%';
 }
 
 static bool is_blank(import_value v) {
@@ -363,9 +377,16 @@ bool import_take(import_run *run, import_file *file, const import_answer *a) {
   static const import_value blank = {
       .type = IMPORT_TEXT, .text = "the answer is blank", .length = 19};
   const import_choices *c = run->choices;
-  char rooms[3][40];
+  char rooms[3][40], points[3][32];
   import_value model = as_text(a->of[IMPORT_MODEL], rooms[0]),
                task = as_text(a->of[IMPORT_TASK], rooms[1]);
+  import_value score = a->of[IMPORT_SCORE], cost = a->of[IMPORT_COST],
+               latency = a->of[IMPORT_LATENCY];
+  if (a->comma) {
+    score = with_point(score, points[0]);
+    cost = with_point(cost, points[1]);
+    latency = with_point(latency, points[2]);
+  }
   import_value item = a->of[IMPORT_ITEM], attempt = a->of[IMPORT_ATTEMPT];
   import_staged r = {.correct = read_correct(a->of[IMPORT_CORRECT]),
                      .has_attempt = attempt.type != IMPORT_NOTHING};
@@ -388,8 +409,12 @@ bool import_take(import_run *run, import_file *file, const import_answer *a) {
         "correct must be 1 or 0, true or false, yes or no, C or I, pass or fail (a number between "
         "belongs in a column score)",
         a->of[IMPORT_CORRECT]);
-  if (!read_score(a->of[IMPORT_SCORE], &r.score))
-    return refuse_value(run, file, a, "score must be a number", a->of[IMPORT_SCORE]);
+  if (!read_score(score, &r.score))
+    return refuse_value(run, file, a,
+                        has_percent(score)
+                            ? "score must be a number without a per cent sign (and --hi 100)"
+                            : "score must be a number",
+                        score);
 
   r.item = item;
   if (read_integer(item, &r.item.integer)) r.item.type = IMPORT_INTEGER;
@@ -401,8 +426,8 @@ bool import_take(import_run *run, import_file *file, const import_answer *a) {
   if (c->has_range && r.error.type == IMPORT_NOTHING && r.correct < 0 &&
       (r.score.real < c->lo || r.score.real > c->hi))
     return refuse_value(run, file, a, "score is outside the range that was given", r.score);
-  r.cost = as_number(a->of[IMPORT_COST]);
-  r.latency = as_number(a->of[IMPORT_LATENCY]);
+  r.cost = as_number(cost);
+  r.latency = as_number(latency);
   r.tokens = as_count(a->of[IMPORT_TOKENS]);
   return stage_row(run, file, &r, a, model, task);
 }

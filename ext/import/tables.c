@@ -41,7 +41,7 @@ static bool knows_keys(const import_run *run, const char *object, const import_s
 static bool take_lines(import_run *run, import_file *file, const import_shape *shape,
                        import_csv *csv, const import_roles *roles) {
   import_value kept[IMPORT_MOST_KEPT] = {{0}};
-  import_answer a = {0};
+  import_answer a = {.comma = import_csv_has_commas(csv)};
   int got;
   while ((got = import_csv_next(csv)) == 1) {
     for (int i = 0; i < shape->count; i++)

@@ -161,6 +161,10 @@ static int find_column(search *s, evalci_role role) {
     }
     s->found[role] = alias;
   }
+  const char *last = evalci_role_last[role];
+  if (rc != SQLITE_OK || s->found[role] || !last || is_taken(s, last)) return rc;
+  rc = has_column(s, last, &there);
+  if (rc == SQLITE_OK && there) s->found[role] = last;
   return rc;
 }
 

@@ -22,3 +22,5 @@ const char *const evalci_role_aliases[EVALCI_ROLES][EVALCI_MOST_ALIASES] = {
     [EVALCI_N] = {"total", "questions"},
     [EVALCI_K] = {"correct", "right", "passed"},
 };
+
+const char *const evalci_role_last[EVALCI_ROLES] = {[EVALCI_ITEM] = "question"};

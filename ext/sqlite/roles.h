@@ -27,5 +27,7 @@ enum { EVALCI_MOST_ALIASES = 6 };
 extern const char *const evalci_role_names[EVALCI_ROLES];
 /* Names that tools give them; NULL after the last. */
 extern const char *const evalci_role_aliases[EVALCI_ROLES][EVALCI_MOST_ALIASES];
+/* Names that may mean something else too: taken where there is none of the above. */
+extern const char *const evalci_role_last[EVALCI_ROLES];
 
 #endif

@@ -354,4 +354,16 @@ def test_start():
 for name, test in list(globals().items()):
     if name.startswith("test_"):
         test()
+own = HERE / "own.db"
+with sqlite3.connect(own) as db:
+    db.execute("CREATE TABLE results(model, question, correct)")
+    db.executemany("INSERT INTO results VALUES (?, ?, ?)", [("m", f"why {i}?", i % 3 > 0) for i in range(30)])
+check("a database's column question is the item", json.loads(run("leaderboard", own, "--json")[1])[0]["n"] == 30)
+with sqlite3.connect(own) as db:
+    db.execute("ALTER TABLE results ADD COLUMN id")
+    db.execute("UPDATE results SET id = rowid % 10")
+check("unless there is a better one", "clustered" in json.loads(run("leaderboard", own, "--json")[1])[0]["method"])
+lines = run("formats")[1].splitlines()
+check("formats in columns", all(line[16] == " " and line[17] != " " for line in lines if line[0] != " "))
+
 finish()

@@ -102,7 +102,7 @@ def places(t):
     (inner / "a.csv").write_text(CSV)
     (deep / "a.csv").write_text(CSV)
     t.imports("folders within each other", deep, ROWS)
-    t.refuses("a folder without results", t.path(), "no file there is of a format that is known")
+    t.refuses("a folder without results", t.path(), "no file in it is of a known format")
     mixed = t.path()
     for name, text in (("a.csv", CSV), ("note.txt", "hello"), ("config.json", '{"a":1}'), ("broken.json", '{"a":'), ("latin.csv", b"model,item,correct\nm\xe9,1,1\n")):
         (mixed / name).write_bytes(text if isinstance(text, bytes) else text.encode())

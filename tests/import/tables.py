@@ -103,6 +103,19 @@ def kept(t):
 
 def columns(t):
     t.imports("aliases", t.file("alias.csv", "model_name,benchmark,question_id,epoch,is_correct\nm,t,1,2,1\n"), [("m", "t", 1, 2, 1, None, None)])
+    t.imports("aliases as people write them", t.file("alias.csv", "Model Name,Question ID,Is-Correct\nm,1,1\n"), [("m", "alias", 1, 1, 1, None, None)])
+    for name, text in (("q.csv", "model,question,correct\nm,why,1\n"), ("q.json", '[{"model":"m","question":"why","correct":1}]')):
+        t.imports(f"a question is an item, {name}", t.file(name, text), [("m", "q", "why", 1, 1, None, None)])
+    for name, text in (("q.csv", "model,question,id,correct\nm,why,7,1\n"), ("q.csv", "item,model,question,correct\n7,m,why,1\n"), ("q.json", '[{"model":"m","question":"why","qid":7,"correct":1}]')):
+        t.imports(f"unless there is a better name, {text}", t.file(name, text), [("m", "q", 7, 1, 1, None, None)])
+    t.refuses("all that is missing at once", t.file("x.csv", "who,q,ok\nm,1,1\n"), "no column model; there are: who, q, ok; ", "--model COLUMN", "no column item (the question) either: --item COLUMN", "no column correct or score either: --correct COLUMN")
+    for first in ("", "sep=;\r\n", "\ufeffsep=;\n"):
+        t.imports(f"a spreadsheet's decimal commas, {first!r}", t.file("s.csv", first + "model;item;score;cost\r\nm;1,5;0,25;1,5\r\nm;2;-0,5;\r\nm;3;1.0;2\r\n"),
+                  [("1,5", 0.25, 1.5), (2, -0.5, None), (3, 1.0, 2.0)], "SELECT item, score, cost FROM results ORDER BY score <> 0.25, item")
+    t.imports("a separator that is named", t.file("s.csv", "sep=,\nmodel,item,score\nm,1;2;3;4,0.5\n"), [("1;2;3;4", 0.5)], "SELECT item, score FROM results")
+    t.refuses("a comma that is none", t.file("s.csv", 'model,item,score\nm,1,"0,25"\n'), "line 2: score must be a number, got '0,25'")
+    t.refuses("two commas", t.file("s.csv", "model;item;score\nm;1;1,234,5\n"), "got '1")
+    t.refuses("per cents", t.file("s.csv", "model,item,score\nm,1,75%\n"), "without a per cent sign (and --hi 100), got '75%'")
     t.imports("a name goes before an alias", t.file("alias.csv", "id,item,llm,success\n9,1,m,0\n"), [("m", "alias", 1, 1, 0, None, None)])
     for name, text in (("mine.csv", "who,q,ok,set\nm,1,1,t\n"), ("mine.json", '[{"who":"m","q":1,"ok":1,"set":"t"}]')):
         t.imports(f"columns that are named, {name}", t.file(name, text), [("m", "t", 1, 1, 1, None, None)], model="who", item="q", correct="ok", task="set")
