@@ -187,7 +187,7 @@ def test_pairs():
 
 def test_columns():
     own = csv("own.csv", {"m": 0.5, "n": 0.6}, 30, header="llm,suite,question,ok")
-    ends("columns of other names", 3, "leaderboard", own, says=["suite", "question", "ok", "--item"])
+    ends("columns of other names", 3, "leaderboard", own, says=["suite", "question", "ok", "--correct"])
     ends("that are named", 0, "leaderboard", own, "--item", "question", "--correct", "ok", "--task", "suite", says="m")
     place = HERE / "own.db"
     db = sqlite3.connect(place)
