@@ -113,9 +113,14 @@ program: $(PROGRAM)
 $(LIBRARY): $(OURS_O) $(HERE)/libgsl.a $(HERE)/libmath.a ext/dist/platform.mk ext/dist/exports.map
 	$(CC) -shared -s -o $@ $(filter %.o %.a,$^) $(LINK_$(PLATFORM)) $(if $(EXE),,-lm)
 
-$(PROGRAM): $(PROGRAM_O) $(HERE)/inside-sqlite3.o $(ZLIB_O) $(ZSTD_O) $(HERE)/libgsl.a $(HERE)/libmath.a ext/dist/platform.mk
+$(PROGRAM): $(PROGRAM_O) $(HERE)/inside-sqlite3.o $(ZLIB_O) $(ZSTD_O) $(if $(WINDOWS),$(HERE)/manifest.o) \
+            $(HERE)/libgsl.a $(HERE)/libmath.a ext/dist/platform.mk
 	@mkdir -p $(@D)
 	$(CC) -s -o $@ $(filter %.o %.a,$^) $(LINK_PROGRAM) $(if $(EXE),,-lm)
+
+# Names beyond ASCII, which Windows else gives in a code page of the country.
+$(HERE)/manifest.o: ext/dist/evalci.rc ext/dist/evalci.manifest
+	x86_64-w64-mingw32-windres --include-dir ext/dist $< $@
 
 include ext/import/views.mk
 $(HERE)/core/ext/import/views.o: $(VIEWS)
