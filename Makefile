@@ -343,15 +343,18 @@ DIST_FILES    := build/dist/files
 EPOCH_OF_TREE  = $(shell git log -1 --format=%ct 2>/dev/null || echo 1735689600)
 dist test-dist packages test-packages: export SOURCE_DATE_EPOCH ?= $(EPOCH_OF_TREE)
 DIST_NEEDS     = gcc libc6-dev make python3 dpkg-dev tcl gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-mingw-w64-x86-64 musl-tools
-LIBRARY_OF     = build/dist/$(1)/evalci.$(if $(filter windows%,$(1)),dll,so)
+# $(call built,PLATFORM): its library and its program.
+built          = build/dist/$(1)/$(if $(filter windows%,$(1)),evalci.dll,evalci.so) build/dist/$(1)/bin/evalci$(if $(filter windows%,$(1)),.exe)
+# Fetched where an older tree's lack what is needed now.
+FETCH_SOURCES := grep -qs libzstd $(DIST_SOURCES)/versions.txt || ext/dist/sources.sh $(DIST_SOURCES)
 
 dist:
 	$(call need,$(DIST_NEEDS))
-	@test -f $(DIST_SOURCES)/versions.txt || ext/dist/sources.sh $(DIST_SOURCES)
-	@for p in $(PLATFORMS); do $(MAKE) -s -j$(shell nproc) -f ext/dist/platform.mk PLATFORM=$$p library || exit 1; done
+	@$(FETCH_SOURCES)
+	@for p in $(PLATFORMS); do $(MAKE) -s -j$(shell nproc) -f ext/dist/platform.mk PLATFORM=$$p library program || exit 1; done
 	@rm -rf $(DIST_FILES)
 	@$(PYTHON) ext/dist/archive.py $(VERSION) source $(DIST_FILES)
-	@$(foreach p,$(PLATFORMS),$(PYTHON) ext/dist/archive.py $(VERSION) $(p) $(call LIBRARY_OF,$(p)) $(DIST_SOURCES) $(DIST_FILES) &&) :
+	@$(foreach p,$(PLATFORMS),$(PYTHON) ext/dist/archive.py $(VERSION) $(p) $(call built,$(p)) $(DIST_SOURCES) $(DIST_FILES) &&) :
 	@cat $(DIST_FILES)/checksums.txt
 
 # Emulated ARM first, since it takes thirty times as long as the others.
@@ -405,7 +408,7 @@ $(NODE)/installed:
 PAGE_NEEDS = emscripten gcc libc6-dev make python3 dpkg-dev tcl
 page:
 	$(call need,$(PAGE_NEEDS))
-	@test -f $(DIST_SOURCES)/versions.txt && test -d $(DIST_SOURCES)/libzstd || ext/dist/sources.sh $(DIST_SOURCES)
+	@$(FETCH_SOURCES)
 	@$(MAKE) -s -j$(shell nproc) --no-print-directory -f ext/page/page.mk page
 	@ls -l build/page
 

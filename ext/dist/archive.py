@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Puts a platform's library into the file that people download:
+"""Puts a platform's library and program into the file that people download:
 
-    archive.py VERSION PLATFORM LIBRARY SOURCES DIRECTORY
+    archive.py VERSION PLATFORM LIBRARY PROGRAM SOURCES DIRECTORY
     archive.py VERSION source DIRECTORY
 
 or this tree, which the licence asks to go with it.
@@ -14,6 +14,7 @@ import io
 import os
 import pathlib
 import stat
+import subprocess
 import sys
 import tarfile
 import time
@@ -21,18 +22,27 @@ import zipfile
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
 EPOCH = int(os.environ["SOURCE_DATE_EPOCH"])
+# By platform, Debian's package of the C library that is inside the program.
+C_LIBRARY = {"linux-x86_64": "libc6-dev", "linux-aarch64": "libc6-dev-arm64-cross", "musl-x86_64": "musl-dev",
+             "windows-x86_64": "mingw-w64-x86-64-dev"}
 
 
-def contents(library, sources):
+def versions(sources, platform):
+    """What the files are made of, each with the version of its source."""
+    asked = ["dpkg-query", "-W", "-f", "${Package} ${Version}\n", C_LIBRARY[platform]]
+    return (sources / "versions.txt").read_bytes() + subprocess.run(asked, check=True, stdout=subprocess.PIPE).stdout
+
+
+def contents(platform, library, program, sources):
     """What is inside, by name: bytes, and whether it can be run."""
     sql = sorted(path for path in (ROOT / "sql").rglob("*") if path.is_file())
     files = {str(path.relative_to(ROOT)): path for path in sql}
     files.update({"README.md": ROOT / "README.md", "LICENSE": ROOT / "LICENSE",
-                  "LICENSE.musl": sources / "musl/COPYRIGHT", "SOURCES.txt": sources / "versions.txt",
-                  "Makefile": ROOT / "ext/dist/install.mk",
-                  # Where README and the files of sql/ load it from.
-                  f"build/{library.name}": library})
-    return {name: (path.read_bytes(), os.access(path, os.X_OK)) for name, path in sorted(files.items())}
+                  "NOTICES.txt": sources / "notices.txt", "Makefile": ROOT / "ext/dist/install.mk",
+                  # Where README and the files of sql/ have them.
+                  f"build/{library.name}": library, f"build/bin/{program.name}": program})
+    read = {name: (path.read_bytes(), os.access(path, os.X_OK)) for name, path in files.items()}
+    return dict(sorted({**read, "SOURCES.txt": (versions(sources, platform), False)}.items()))
 
 
 def tree():
@@ -74,7 +84,7 @@ def main(version, platform, *rest):
         folder, files = f"evalci-{version}", tree()
         write_tar(directory / f"{folder}-source.tar.gz", folder, files)
     else:
-        folder, files = f"evalci-{version}-loadable-{platform}", contents(*built)
+        folder, files = f"evalci-{version}-{platform}", contents(platform, *built)
         if platform.startswith("windows"):
             write_zip(directory / f"{folder}.zip", folder, files)
         else:

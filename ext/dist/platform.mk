@@ -56,7 +56,11 @@ LINK_windows-x86_64 := -static -fstack-protector-strong -Wl,--dynamicbase,--nxco
                        -Wl,--no-insert-timestamp
 # The program has its C library inside: one that is linked against this machine's glibc
 # asks for a glibc as new.
-LINK_PROGRAM  = $(if $(WINDOWS),$(LINK_windows-x86_64),-static-pie -Wl,-z,relro,-z,now,-z,noexecstack,--gc-sections,--build-id=none)
+STATIC        := -Wl,-z,relro,-z,now,-z,noexecstack,--gc-sections,--build-id=none
+# musl-gcc knows no -static-pie: what moves such a program to its address is musl's rcrt1.o.
+STATIC_MUSL   := -static -nostartfiles -Wl,-pie,--no-dynamic-linker \
+                 $(addprefix /usr/lib/x86_64-linux-musl/,rcrt1.o crti.o crtn.o)
+LINK_PROGRAM  = $(if $(WINDOWS),$(LINK_windows-x86_64),$(STATIC) $(if $(filter musl%,$(PLATFORM)),$(STATIC_MUSL),-static-pie))
 
 WINDOWS := $(filter windows%,$(PLATFORM))
 LIBRARY := $(HERE)/evalci.$(if $(WINDOWS),dll,so)

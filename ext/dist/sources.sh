@@ -1,14 +1,14 @@
 #!/bin/sh
 # The sources that a platform is built from, as Debian keeps them: GSL and musl, whose
-# parts go into the library, SQLite and libmd, which run its tests; and zlib, by which the
-# page in a browser reads archives.
+# parts go into the library; SQLite, zlib and zstd, which are inside the program and the
+# page as well; and libmd, which runs their tests.
 #
 #   ext/dist/sources.sh DIRECTORY
 set -e
-apt=$(cd "$(dirname "$0")" && pwd)/apt.sh
+here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$1" && cd "$1"
 packages="gsl sqlite3 musl libmd zlib libzstd"
-"$apt" . deb-src "$(dpkg --print-architecture)" source --download-only $packages
+"$here/apt.sh" . deb-src "$(dpkg --print-architecture)" source --download-only $packages
 for package in $packages; do
   rm -rf "$package"
   dpkg-source --no-check -x "$package"_*.dsc "$package" >/dev/null
@@ -21,7 +21,11 @@ find "$PWD/gsl" -name 'gsl_*.h' -not -path '*/include/*' -exec ln -sf -t gsl/inc
 # SQLite in one file.
 (cd sqlite3 && ./configure --disable-tcl >/dev/null && make -s sqlite3.c >/dev/null)
 
-# What the built files are made of, for whoever asks for the source.
-for package in gsl musl; do
+# The licences of what is inside, and its versions, for whoever asks for the source.
+for licence in musl/COPYRIGHT zlib/LICENSE libzstd/LICENSE; do
+  printf '\n----------------------------------------\n\n'
+  cat $licence
+done | cat "$here/notices.txt" - >notices.txt
+for package in gsl musl sqlite3 zlib libzstd; do
   echo "$package $(sed -n 's/^Version: //p' "$package"_*.dsc | tail -n 1)"
 done >versions.txt

@@ -270,10 +270,13 @@ def test_sql():
     ends("an error of a function", 3, "sql", "SELECT bayes_ci_counts(18, 20, 95)", says="did you mean 0.95?")
     made = HERE / "made.db"
     for statement in ("DELETE FROM results", "CREATE TABLE x(y)", "CREATE TEMP TABLE x(y)", f"ATTACH '{made}' AS made", f"VACUUM INTO '{made}'",
-                      "PRAGMA writable_schema = 1", "PRAGMA journal_mode = WAL", "SELECT load_extension('x')", "DROP TABLE results",
+                      "PRAGMA writable_schema = 1", "PRAGMA journal_mode = WAL", "DROP TABLE results",
                       "INSERT INTO results SELECT * FROM results", "BEGIN", "PRAGMA trusted_schema = ON", "REINDEX", "ANALYZE"):
         ends(f"{statement} is refused", 3, "sql", database, statement, says="only reading is allowed")
     check("and nothing was made", not made.exists())
+    # Some builds of SQLite have no such function.
+    code, _, err = run("sql", "SELECT load_extension('x')")
+    check(f"no extension is loaded: {err}", code == 3 and ("only reading is allowed" in err or "no such function: load_extension" in err))
     ends("columns may be asked for", 0, "sql", results, "SELECT name FROM pragma_table_info('results')", says="correct")
     code, out, err = run("sql", "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 300000) SELECT i FROM n", "--csv")
     same("many rows", (code, out.count("\n")), (0, 300001))

@@ -3,16 +3,19 @@
 dist.py VERSION PLATFORM...
 
 Reads what the tests printed under build/dist/PLATFORM; holds every digit to those of
-linux-x86_64; reads the files for what they export, import and need; unpacks and
-installs one on a machine without a compiler, played by a PATH; and builds everything
-anew in another directory, packages too, for the same bytes.
+linux-x86_64; reads the files for what they export, import and need; runs every program
+where it belongs or by an emulation, and holds every function in it to the library;
+unpacks and installs one on a machine without a compiler, played by a PATH; and builds
+everything anew in another directory, packages too, for the same bytes.
 """
 import hashlib
+import json
 import math
 import os
 import pathlib
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tarfile
@@ -21,11 +24,16 @@ import zipfile
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
+import catalogue  # noqa: E402
 from checks import SQLITE, check, finish  # noqa: E402
 
 BUILT = ROOT / "build/dist"
 # The oldest glibc, by the symbols: of x86_64 memcpy's, of aarch64 the first there was.
 GLIBC = {"linux-x86_64": (2, 14), "linux-aarch64": (2, 17)}
+# How a program is run that this machine cannot run by itself.
+EMULATION = {"linux-aarch64": ["qemu-aarch64"], "windows-x86_64": [ROOT / "ext/dist/wine.sh"]}
+# More would be a second copy of something: the largest, with glibc inside, has 3.0 MB.
+LARGEST = 3_500_000
 # What is rounded once by definition, or is not a number's business.
 NOT_ROUNDED = {"fma"}
 MATHEMATICS = set("""acos acosh asin asinh atan atan2 atanh cbrt cos cosh erf erfc exp exp10 exp2 expm1 fma fmod frexp
@@ -41,9 +49,17 @@ def library(platform):
     return BUILT / platform / ("evalci.dll" if platform.startswith("windows") else "evalci.so")
 
 
+def program(platform):
+    return BUILT / platform / ("bin/evalci.exe" if platform.startswith("windows") else "bin/evalci")
+
+
 def passed(path):
     """The counts at the end of what a suite printed."""
-    last = path.read_text().strip().splitlines()[-1]
+    return counted(path.read_text())
+
+
+def counted(text):
+    last = (text.strip().splitlines() or [""])[-1]
     found = re.match(r"(\d+) passed, (\d+) failed", last)
     return (int(found.group(1)), int(found.group(2))) if found else (0, 1)
 
@@ -124,6 +140,84 @@ def check_dll(platform):
         check(f"{platform}: {flag}", flag in text)
 
 
+def check_program_elf(platform):
+    path = str(program(platform))
+    head, dynamic = run("readelf", "-lW", path)[1], run("readelf", "-dW", path)[1]
+    check(f"{platform}: the program needs no library", "NEEDED" not in dynamic and "INTERP" not in head)
+    check(f"{platform}: the program at any address, relro, stack not executable",
+          re.search("FLAGS_1.*PIE", dynamic) and "GNU_RELRO" in head and re.search("GNU_STACK.* RW ", head))
+    check(f"{platform}: the program is stripped", ".symtab" not in run("readelf", "-SW", path)[1])
+
+
+def check_program_exe(platform):
+    text = run("x86_64-w64-mingw32-objdump", "-p", str(program(platform)))[1]
+    needed = set(re.findall(r"DLL Name: (\S+)", text))
+    check(f"{platform}: the program needs Windows alone, not {needed}", needed <= {"ADVAPI32.dll", "KERNEL32.dll", "msvcrt.dll"})
+    for flag in ("DYNAMIC_BASE", "NX_COMPAT", "HIGH_ENTROPY_VA"):
+        check(f"{platform}: the program: {flag}", flag in text)
+
+
+def functions():
+    """One SELECT of every function of the catalogue but tables and boards, each with its digits."""
+    listed, examples = catalogue.read()
+    calls = [f.call(f.arities[-1], examples) for f in listed if f.kind != "t" and f.result != "board"]
+    return "SELECT " + " UNION ALL SELECT ".join(f"{i} AS i, {call} AS value FROM t" for i, call in enumerate(calls))
+
+
+def check_answers(platform, scratch):
+    """Every function in the program gives the library's digits, and the verbs work."""
+    folder = scratch / platform
+    folder.mkdir()
+    run(*SQLITE, str(folder / "t.db"), f".read {catalogue.TABLE}")
+    db = sqlite3.connect(folder / "t.db")
+    db.enable_load_extension(True)
+    db.load_extension(str(library("linux-x86_64")))
+    wanted = [list(row) for row in db.execute(functions())]
+    board = db.execute("SELECT model, ci FROM eval_leaderboard").fetchall()
+
+    def evalci(*words):
+        command = [*EMULATION.get(platform, []), program(platform), *words]
+        done = subprocess.run([str(word) for word in command], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, encoding="utf-8", env={**os.environ, "LC_ALL": "C.UTF-8"})
+        return done.returncode, done.stdout, done.stderr
+
+    check(f"{platform}: the program's version", re.match(r"evalci \d+\.\d+\.\d+, SQLite 3\.", evalci("--version")[1]))
+    status, out, err = evalci("sql", "t.db", functions(), "--json")
+    got = [list(row.values()) for row in json.loads(out)] if status == 0 else err
+    check(f"{platform}: every function in the program has the library's digits: {str(got)[:300]}", got == wanted and len(wanted) > 100)
+    status, out, err = evalci("leaderboard", "t.db", "--json")
+    got = [(row["model"], row["ci"]) for row in json.loads(out)] if status == 0 else err
+    check(f"{platform}: its leaderboard is the library's: {got}", got == board and len(board) == 3)
+    # A name beyond ASCII, of a file and in it.
+    answers = [(model, item, int(item % modulus > 0)) for model, modulus in (("älter", 3), ("new", 9)) for item in range(200)]
+    text = "model,item,correct\n" + "".join(f"{model},{item},{correct}\n" for model, item, correct in answers)
+    (folder / "ü.csv").write_text(text, encoding="utf-8")
+    status, out, err = evalci("import", "ü.csv", "-o", "ü.db")
+    check(f"{platform}: import: {out} {err}", status == 0 and "'ü.db' now has 400 answers" in out)
+    rows = sqlite3.connect(folder / "ü.db").execute("SELECT model, CAST(item AS INTEGER), correct FROM results").fetchall()
+    check(f"{platform}: import: the file's rows", sorted(rows) == sorted(answers))
+    status, out, err = evalci("report", "ü.db", "-o", "ü.html")
+    page = (folder / "ü.html").read_text(encoding="utf-8") if status == 0 else ""
+    check(f"{platform}: report: {out} {err}", page.rstrip().endswith("</html>") and "älter" in page)
+    for baseline, candidate, wanted_status in (("älter", "new", 0), ("new", "älter", 1), ("älter", "älter", 3), ("absent", "new", 3)):
+        got = evalci("gate", "ü.db", "--baseline", baseline, "--candidate", candidate)
+        check(f"{platform}: gate of {candidate} against {baseline}: {got}", got[0] == wanted_status)
+
+
+def check_program(platform, scratch):
+    size = program(platform).stat().st_size
+    print(f"  {platform}: the library has {library(platform).stat().st_size:,} bytes, the program {size:,}", flush=True)
+    check(f"{platform}: the program is no larger than {LARGEST}, {size}", size <= LARGEST)
+    (check_program_exe if platform.startswith("windows") else check_program_elf)(platform)
+    check_answers(platform, scratch)
+    if platform in EMULATION:
+        return
+    for suite in ("verbs", "gate"):
+        said = run("/usr/bin/python3", f"tests/cli/{suite}.py", str(program(platform)), str(library("linux-x86_64")))[1]
+        right, wrong = counted(said)
+        check(f"{platform}: the program's {suite}: {said[-500:]}", right > 100 and wrong == 0)
+
+
 def names_in(path):
     if path.suffix == ".zip":
         return zipfile.ZipFile(path).namelist()
@@ -137,24 +231,25 @@ def check_files(version, platforms):
         check(f"{name}: its checksum", hashlib.sha256((files / name).read_bytes()).hexdigest() == checksum)
     wanted = {f"evalci-{version}-source.tar.gz"}
     for platform in platforms:
-        name = f"evalci-{version}-loadable-{platform}"
+        name = f"evalci-{version}-{platform}"
         name += ".zip" if platform.startswith("windows") else ".tar.gz"
         wanted.add(name)
         inside = {path.split("/", 1)[1] for path in names_in(files / name)}
         sql = {str(path.relative_to(ROOT)) for path in (ROOT / "sql").rglob("*") if path.is_file()}
-        check(f"{name}: library, sql, README and LICENSE",
-              inside >= sql | {f"build/{library(platform).name}", "README.md", "LICENSE", "Makefile"})
+        check(f"{name}: library, program, sql, README and licences",
+              inside >= sql | {f"build/{library(platform).name}", f"build/bin/{program(platform).name}", "README.md", "LICENSE",
+                               "NOTICES.txt", "SOURCES.txt", "Makefile"})
     check("these files and no others", set(listed) == wanted)
 
 
 def check_install(version, scratch):
     """Unpacked where there is no compiler, installed, loaded by what it says."""
-    tarfile.open(BUILT / f"files/evalci-{version}-loadable-linux-x86_64.tar.gz").extractall(scratch)
+    tarfile.open(BUILT / f"files/evalci-{version}-linux-x86_64.tar.gz").extractall(scratch)
     tools = scratch / "bin"
     tools.mkdir()
     for tool in ("sh", "make", "install", "cp", "ln", "echo"):
         (tools / tool).symlink_to(shutil.which(tool))
-    top, prefix = scratch / f"evalci-{version}-loadable-linux-x86_64", scratch / "usr"
+    top, prefix = scratch / f"evalci-{version}-linux-x86_64", scratch / "usr"
     status, said = run("make", "-s", "install", f"PREFIX={prefix}", cwd=top, env={"PATH": str(tools)})
     check(f"make install without a compiler: {said}", status == 0)
     line = re.search(r"\.load \S+", said)
@@ -164,12 +259,12 @@ def check_install(version, scratch):
     db = scratch / "evals.db"
     run(*SQLITE, str(db), ".read sql/schema.sql", "INSERT INTO results(model, task, item, correct) VALUES ('m', 't', 1, 1)",
         cwd=prefix / "share/evalci")
-    status, said = run(str(prefix / "share/evalci/sql/report.sh"), str(db), str(scratch / "page.html"))
-    check(f"and so does the report that was installed: {said}", status == 0 and "</html>" in (scratch / "page.html").read_text())
+    status, said = run(str(prefix / "bin/evalci"), "report", str(db), "-o", str(scratch / "page.html"))
+    check(f"and so does the program that was installed: {said}", status == 0 and "</html>" in (scratch / "page.html").read_text())
 
 
 def check_same_bytes(scratch, platforms):
-    """The libraries again, in another directory and from other copies of the sources."""
+    """Libraries and programs again, in another directory and from other copies of the sources."""
     other = scratch / "elsewhere"
     shutil.copytree(ROOT, other, ignore=lambda folder, names: [n for n in names if n in ("build", ".git")])
     (other / "build/dist").mkdir(parents=True)
@@ -177,10 +272,11 @@ def check_same_bytes(scratch, platforms):
                     ignore=lambda folder, names: [n for n in names if n in ("apt", "www", "doc", "test")])
     for platform in platforms:
         status, said = run("make", "-s", f"-j{os.cpu_count()}", "-f", "ext/dist/platform.mk", f"PLATFORM={platform}", "library",
-                           cwd=other, env={**os.environ, "MAKEFLAGS": ""})
-        name = library(platform).relative_to(ROOT)
+                           "program", cwd=other, env={**os.environ, "MAKEFLAGS": ""})
         check(f"{platform} builds elsewhere: {said[-300:]}", status == 0)
-        check(f"{platform}: the same bytes", status == 0 and (other / name).read_bytes() == library(platform).read_bytes())
+        for made in (library(platform), program(platform)):
+            check(f"{platform}: the same bytes of {made.name}",
+                  status == 0 and (other / made.relative_to(ROOT)).read_bytes() == made.read_bytes())
     here, there = (packed(top, platforms, scratch / out) for top, out in ((ROOT, "here"), (other, "there")))
     check(f"the same archives and packages: {set(here) ^ set(there)}", here == there and len(here) >= 3 * len(platforms))
 
@@ -190,7 +286,8 @@ def packed(top, platforms, out):
     archive = [sys.executable, "ext/dist/archive.py", "0"]
     commands = [[*archive, "source", out / "files"], [sys.executable, "ext/packages/build.py", "0", out / "packages"]]
     for platform in platforms:
-        commands.append([*archive, platform, library(platform).relative_to(ROOT), "build/dist/sources", out / "files"])
+        built = [path.relative_to(ROOT) for path in (library(platform), program(platform))]
+        commands.append([*archive, platform, *built, "build/dist/sources", out / "files"])
     for command in commands:
         status, said = run(*map(str, command), cwd=top)
         check(f"{command[1]} in {top}: {said[-300:]}", status == 0)
@@ -207,6 +304,8 @@ def main(version, *platforms):
             check_fused(platform)
     check_files(version, platforms)
     with tempfile.TemporaryDirectory() as made:
+        for platform in platforms:
+            check_program(platform, pathlib.Path(made))
         check_install(version, pathlib.Path(made))
         check_same_bytes(pathlib.Path(made), platforms)
     finish()
