@@ -27,7 +27,7 @@ BUILT = ROOT / "build/dist"
 EPOCH = int(os.environ["SOURCE_DATE_EPOCH"])
 LICENCE = "GPL-3.0-or-later"
 MAINTAINER = "evalci maintainers <maintainers@evalci.invalid>"
-SUMMARY = "Error bars for LLM evals, inside SQL: a SQLite extension"
+SUMMARY = "Error bars for LLM evals: a program, and a SQLite extension"
 
 # By platform: the tag of its wheel; its npm package, with what npm asks of a machine; its
 # architecture in Debian, with the triplet and the glibc.  A manylinux tag names the glibc
@@ -54,9 +54,18 @@ def library(platform):
     return BUILT / platform / ("evalci.dll" if platform.startswith("windows") else "evalci.so")
 
 
-def musl_licence():
-    """Of the functions of math.h within the library."""
-    return (BUILT / "sources/musl/COPYRIGHT").read_bytes()
+def program(platform):
+    return BUILT / platform / ("bin/evalci.exe" if platform.startswith("windows") else "bin/evalci")
+
+
+def notices():
+    """The licences of what is inside library and program."""
+    return (BUILT / "sources/notices.txt").read_bytes()
+
+
+def runs(name):
+    """Whether a file in a package is a program."""
+    return name.endswith(("/evalci", "/evalci.exe", "/command.cjs"))
 
 
 def tree(folder, prefix=""):
@@ -69,7 +78,7 @@ def write_zip(target, files):
     with zipfile.ZipFile(target, "w") as archive:
         for name, data in files.items():
             entry = zipfile.ZipInfo(name, time.gmtime(EPOCH)[:6])
-            entry.external_attr = (stat.S_IFREG | 0o644) << 16
+            entry.external_attr = (stat.S_IFREG | (0o755 if runs(name) else 0o644)) << 16
             entry.compress_type, entry.create_system = zipfile.ZIP_DEFLATED, 3
             archive.writestr(entry, data)
 
@@ -79,7 +88,7 @@ def write_tar(target, files):
             tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as archive:
         for name, data in files.items():
             entry = tarfile.TarInfo(name)
-            entry.size, entry.mtime, entry.mode = len(data), EPOCH, 0o644
+            entry.size, entry.mtime, entry.mode = len(data), EPOCH, 0o755 if runs(name) else 0o644
             archive.addfile(entry, io.BytesIO(data))
 
 
@@ -92,7 +101,7 @@ def write_wheel(out, name, version, tag, files, needs=(), entry_points=""):
     """A wheel by the standard's letter (PEP 427); needs no build tool and no network."""
     module = name.replace("-", "_")
     info = f"{module}-{version}.dist-info"
-    about = f"{SUMMARY}. This makes it known to {needs[0]}." if needs else (ROOT / "README.md").read_text(encoding="utf-8")
+    about = f"{SUMMARY}. This makes the extension known to {needs[0]}." if needs else (ROOT / "README.md").read_text(encoding="utf-8")
     metadata = [
         "Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}", f"Summary: {SUMMARY}", f"License: {LICENCE}",
         "Classifier: License :: OSI Approved :: GNU General Public License v3 or later (GPLv3+)",
@@ -113,7 +122,9 @@ def write_wheel(out, name, version, tag, files, needs=(), entry_points=""):
 def wheels(version, out):
     for platform, tag in WHEELS.items():
         files = {**tree(HERE / "python"), **tree(ROOT / "sql", "evalci/sql/"), "evalci/VERSION": version.encode() + b"\n",
-                 "evalci/LICENSE.musl": musl_licence(), f"evalci/{library(platform).name}": library(platform).read_bytes()}
+                 "evalci/NOTICES.txt": notices(), f"evalci/{library(platform).name}": library(platform).read_bytes(),
+                 # What is here pip puts where commands are.
+                 f"evalci-{version}.data/scripts/{program(platform).name}": program(platform).read_bytes()}
         write_wheel(out, "evalci", version, f"py3-none-{tag}", files)
     for host, group in (("datasette", "datasette"), ("sqlite-utils", "sqlite_utils")):
         module = f"{group}_evalci"
@@ -132,14 +143,15 @@ def npm(version, out):
     names = {}
     for platform, (name, machine) in NPM.items():
         names[f"evalci-{name}"] = version
-        files = {library(platform).name: library(platform).read_bytes(), "LICENSE.musl": musl_licence()}
+        files = {path.relative_to(BUILT / platform).as_posix(): path.read_bytes() for path in (library(platform), program(platform))}
+        files["NOTICES.txt"] = notices()
         npm_package(out, f"evalci-{name}", version, files, **machine)
     exports = {".": {"import": {"types": "./index.d.mts", "default": "./index.mjs"},
                      "require": {"types": "./index.d.ts", "default": "./index.cjs"}}, "./sql/*": "./sql/*"}
     files = {**tree(HERE / "npm"), **tree(ROOT / "sql", "sql/"), "README.md": (ROOT / "README.md").read_bytes()}
     files["index.d.mts"] = files["index.d.ts"]
     npm_package(out, "evalci", version, files, main="./index.cjs", module="./index.mjs", types="./index.d.ts",
-                exports=exports, optionalDependencies=names, keywords=["sqlite", "sqlite-extension", "evals", "statistics"], engines={"node": ">=16"})
+                bin={"evalci": "./command.cjs"}, exports=exports, optionalDependencies=names, keywords=["sqlite", "sqlite-extension", "evals", "statistics"], engines={"node": ">=16"})
 
 
 def debs(version, out):
@@ -151,8 +163,8 @@ def debs(version, out):
 def deb_documents(version, doc):
     """What Debian's policy asks a package to say of itself."""
     doc.mkdir(parents=True)
-    musl = "".join(f" {line.strip() or '.'}\n" for line in musl_licence().decode().splitlines())
-    (doc / "copyright").write_text((HERE / "deb/copyright").read_text() + musl)
+    inside = "".join(f" {line.strip() or '.'}\n" for line in notices().decode().splitlines())
+    (doc / "copyright").write_text((HERE / "deb/copyright").read_text() + inside)
     (doc / "README.md.gz").write_bytes(gzip.compress((ROOT / "README.md").read_bytes(), 9, mtime=EPOCH))
     when = time.strftime("%a, %d %b %Y %H:%M:%S +0000", time.gmtime(EPOCH))
     log = f"evalci ({version}) unstable; urgency=medium\n\n  * Release {version}.\n\n -- {MAINTAINER}  {when}\n"
@@ -162,9 +174,13 @@ def deb_documents(version, doc):
 def deb(version, out, platform, root):
     architecture, triplet, glibc = DEBIAN[platform]
     share, lib, control = root / "usr/share/evalci", root / f"usr/lib/{triplet}/sqlite3", root / "DEBIAN"
-    for folder in (share, lib):
+    commands, man, overrides = root / "usr/bin", root / "usr/share/man/man1", root / "usr/share/lintian/overrides"
+    for folder in (share, lib, commands, man, overrides):
         folder.mkdir(parents=True)
     shutil.copy(library(platform), lib / "evalci.so")
+    shutil.copy(program(platform), commands / "evalci")
+    shutil.copy(HERE / "deb/overrides", overrides / "evalci")
+    (man / "evalci.1.gz").write_bytes(gzip.compress((HERE / "deb/evalci.1").read_bytes(), 9, mtime=EPOCH))
     shutil.copytree(ROOT / "sql", share / "sql")
     (share / "build").symlink_to(os.path.relpath(lib, share))
     deb_documents(version, root / "usr/share/doc/evalci")
@@ -177,7 +193,7 @@ def deb(version, out, platform, root):
         version=version, architecture=architecture, glibc=glibc, size=size, maintainer=MAINTAINER))
     for path in [root, *root.rglob("*")]:
         if not path.is_symlink():
-            path.chmod(0o755 if path.is_dir() or path.suffix == ".sh" else 0o644)
+            path.chmod(0o755 if path.is_dir() or path.suffix == ".sh" or path.parent == commands else 0o644)
         os.utime(path, (EPOCH, EPOCH), follow_symlinks=False)
     subprocess.run(["dpkg-deb", "--root-owner-group", "-Zxz", "--build", root, out / f"evalci_{version}_{architecture}.deb"],
                    check=True, stdout=subprocess.DEVNULL)

@@ -5,7 +5,7 @@
     evalci.load(db)
     db.execute("SELECT model, bayes_ci(correct) FROM results GROUP BY model")
 
-`python3 -m evalci` has commands for reports, imports, leaderboards and gates.
+The command evalci, or python3 -m evalci, is the program, for reports, imports, leaderboards and gates.
 """
 import pathlib
 import re
