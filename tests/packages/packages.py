@@ -96,81 +96,49 @@ def check_wheel(version, packages, scratch):
     return python
 
 
-def check_commands(python, scratch):
-    def command(*words):
-        return run(python, "-m", "evalci", *words, env=clean(), cwd=scratch)
-
+def check_commands(version, python, scratch):
+    """The command that pip installed is the program, and python3 -m evalci starts it."""
+    program = python.parent / "evalci"
+    built = ROOT / "build/dist" / f"linux-{os.uname().machine}" / "bin/evalci"
+    check("the command is the program that was tested", program.read_bytes() == built.read_bytes() and os.access(program, os.X_OK))
     demo(scratch / "demo.db")
-    status, said = command("report", "demo.db", "page.html")
-    check(f"report: {said}", (status, said) == (0, "wrote page.html\n"))
-    top = scratch / "shell"
-    (top / "build").mkdir(parents=True)
-    shutil.copytree(ROOT / "sql", top / "sql")
-    shutil.copy(*glob.glob(str(scratch / "venv/lib/python3*/site-packages/evalci/evalci.so")), top / "build")
-    run(top / "sql/report.sh", scratch / "demo.db", scratch / "wanted.html")
-    page, wanted = ((scratch / name).read_bytes() for name in ("page.html", "wanted.html"))
-    check("the page is the one that the sqlite3 shell writes", page == wanted and len(page) > 5000)
-    again = run(python, "-m", "evalci", "leaderboard", "demo.db", env=clean(PYTHONIOENCODING="cp1252"), cwd=scratch)
-    check(f"the same bars where the system knows no such letters: {again}", again == command("leaderboard", "demo.db") and again[0] == 0)
-    status, said = command("report", "absent.db", "page.html")
-    check(f"report of nothing: {said}", status == 1 and said == "evalci report: there is no database 'absent.db'\n")
-    status, said = command("report", "demo.db", "demo.db")
-    check(f"report over its database: {said}", status == 1 and "would replace the database" in said)
-    status, said = command("leaderboard", "demo.db")
-    check(f"leaderboard: {said}", status == 0 and len(said.splitlines()) == 10 and "├" in said)
-    status, said = command("leaderboard", "demo.db", "--json")
+    check_verbs("pip", version, [program], scratch)
+    status, said = run(python, "-m", "evalci", "leaderboard", "demo.db", env=clean(PYTHONIOENCODING="cp1252"), cwd=scratch)
+    check(f"by python3 -m evalci the same: {said}", (status, said) == run(program, "leaderboard", "demo.db", env=clean(), cwd=scratch))
+    for words, wanted in ((("--baseline", "old"), 3), (("--candidate", "claude-2.1", "--min", "0.01"), 0), (("--candidate", "claude-2.1", "--min", "0.999"), 1)):
+        got = run(python, "-m", "evalci", "gate", "demo.db", *words, env=clean(), cwd=scratch)
+        check(f"and its status is the program's: {got}", got[0] == wanted)
+    program.rename(scratch / "moved")
+    status, said = run(python, "-m", "evalci", "formats", env=clean(), cwd=scratch)
+    check(f"without the program: {said}", status == 3 and said.startswith("evalci: the program evalci is not where"))
+    (scratch / "moved").rename(program)
+
+
+def check_verbs(what, version, command, folder):
+    """Leaderboard, report, import and gate, by a command that was installed; the folder has demo.db."""
+    def evalci(*words):
+        return run(*command, *words, env=clean(), cwd=folder)
+
+    got = evalci("--version")
+    check(f"{what}: the version: {got}", got[0] == 0 and got[1].startswith(f"evalci {version}, SQLite "))
+    status, said = evalci("leaderboard", "demo.db", "--json")
     rows = json.loads(said) if status == 0 else []
-    check("leaderboard as JSON", len(rows) == 9
+    check(f"{what}: leaderboard: {said[:300]}", len(rows) == 9
           and all(row["lo"] < row["accuracy"] < row["hi"] or row["accuracy"] in (0, 1) for row in rows))
-    check_import(command, scratch)
-    check_gate(command, scratch)
-
-
-def results(path):
-    with sqlite3.connect(path) as db:
-        return db.execute("SELECT * FROM results ORDER BY task, item, attempt, model").fetchall()
-
-
-def check_import(command, scratch):
-    """Each import gives the rows that the shell's gives, for the tools that have one."""
-    shell = ROOT / "sql/import.sh"
-    if not shell.exists():
-        return
-    fixtures = ROOT / "tests/views/adapters"
-    (scratch / "results.csv").write_text("model,task,item,correct\na,t,1,1\na,t,2,0\nb,t,1,1\nb,t,2,1\n")
-    sources = {tool: fixtures / tool for tool in ("lm_eval", "inspect", "swebench", "tau_bench", "helm")}
-    sources["csv"] = scratch / "results.csv"
-    for tool in ("promptfoo", "phoenix"):
-        sources[tool] = scratch / f"{tool}.db"
-        run(*SQLITE, sources[tool], f".read {fixtures}/{tool}.sql")
-    for tool, path in sources.items():
-        if not path.exists():
-            continue
-        wanted, got = scratch / f"{tool}-wanted.db", scratch / f"{tool}-got.db"
-        by_shell, by_python = run(shell, tool, path, wanted)[0], command("import", tool, path, got)
-        check(f"import {tool}: {by_python}", by_shell == by_python[0])
-        check(f"import {tool}: the shell's rows", wanted.exists() == got.exists()
-              and (not got.exists() or results(got) == results(wanted)))
-    status, said = command("import", "absent", "x", "y.db")
-    check(f"import of no tool: {said}", status == 1 and "no tool 'absent'; there are csv" in said)
-
-
-def check_gate(command, scratch):
-    """The gate's lines and status are those of sql/gate.sh, where this tree has one."""
-    shell = scratch / "shell/sql/gate.sh"
-    if not shell.exists():
-        return
-    answers = ", ".join(f"('{model}', 't', {item}, {int(item % modulus > 0)})"
-                        for model, modulus, asked in (("old", 3, 200), ("new", 9, 200), ("like", 3, 100)) for item in range(asked))
-    run(*SQLITE, scratch / "gate.db", ".read sql/schema.sql",
-        f"INSERT INTO results(model, task, item, correct) VALUES {answers}", cwd=ROOT)
+    status, said = evalci("report", "demo.db", "-o", "page.html")
+    check(f"{what}: report: {said}", (status, said) == (0, "wrote page.html\n") and "</html>" in (folder / "page.html").read_text())
+    # Of "like" few answers are there.
+    answers = [f"{model},t,{item},{int(item % modulus > 0)}\n" for model, modulus, asked in (("old", 3, 200), ("new", 9, 200), ("like", 3, 20))
+               for item in range(asked)]
+    (folder / "results.csv").write_text("model,task,item,correct\n" + "".join(answers))
+    status, said = evalci("import", "results.csv", "-o", "gate.db")
+    check(f"{what}: import: {said}", status == 0 and "'gate.db' now has 420 answers" in said)
+    with sqlite3.connect(folder / "gate.db") as db:
+        got = [",".join(map(str, row)) + "\n" for row in db.execute("SELECT model, task, item, correct FROM results")]
+    check(f"{what}: import: the file's rows", sorted(got) == sorted(answers))
     for baseline, candidate, wanted in (("old", "new", 0), ("new", "old", 1), ("old", "like", 2), ("old", "absent", 3)):
-        got = command("gate", "gate.db", "--baseline", baseline, "--candidate", candidate)
-        check(f"gate of {candidate} against {baseline}: {got}", got[0] == wanted)
-        if wanted != 3:
-            check("as the shell says it", got == run(shell, scratch / "gate.db", baseline, candidate))
-    got = command("gate", "gate.db", "--baseline", "old", "--candidate", "like", "--margin", "0", "--sure", "0.99")
-    check(f"not enough to say: {got}", got == run(shell, scratch / "gate.db", "old", "like", "0", "0.99") and got[0] == 2)
+        got = evalci("gate", "gate.db", "--baseline", baseline, "--candidate", candidate)
+        check(f"{what}: gate of {candidate} against {baseline}: {got}", got[0] == wanted)
 
 
 def check_plugins(version, packages, scratch):
@@ -225,10 +193,14 @@ def check_npm(version, packages, node, scratch):
         got = json.loads(said) if status == 0 else {}
         check(f"{client}: {said}", got.get("version") == version and got.get("ci", "").startswith(INTERVAL))
         check(f"{client}: ESM and CommonJS agree", got.get("both") is True and got.get("path", "").endswith("evalci.so"))
+    demo(app / "demo.db")
+    check_verbs("npm", version, [app / "node_modules/.bin/evalci"], app)
     check_tools(app, node, version)
     shutil.rmtree(app / f"node_modules/evalci-linux-{machine}-glibc")
     status, said = run("node", "-p", "require('evalci').getLoadablePath()", cwd=app)
     check(f"without the library's package: {said}", status != 0 and f"package evalci-linux-{machine}-glibc is not installed" in said)
+    got = run(app / "node_modules/.bin/evalci", "formats", cwd=app)
+    check(f"nor has the command a program: {got}", got[0] == 3 and f"package evalci-linux-{machine}-glibc is not installed" in got[1])
     elsewhere = "Object.defineProperty(process, 'platform', {value: 'sunos'}); require('evalci').getLoadablePath()"
     status, said = run("node", "-e", elsewhere, cwd=app)
     check("on another platform", status != 0 and f"no library for sunos-{machine}; there are linux-x64-glibc" in said)
@@ -266,8 +238,12 @@ def check_deb(version, packages):
     check(f"apt installs it: {said[-300:]}", status == 0)
     got = run(*SQLITE, ":memory:", ".load build/evalci", "SELECT evalci_version(), bayes_ci_counts(18, 20)", cwd="/usr/share/evalci")
     check(f"it loads as its description says: {got}", got[1].startswith(f"{version}|{INTERVAL}"))
+    with tempfile.TemporaryDirectory() as made:
+        demo(pathlib.Path(made) / "demo.db")
+        check_verbs("apt", version, ["/usr/bin/evalci"], pathlib.Path(made))
     status, said = run(*apt, "purge", "evalci")
-    check(f"apt removes it, and nothing is left: {said[-300:]}", status == 0 and not os.path.exists("/usr/share/evalci"))
+    check(f"apt removes it, and nothing is left: {said[-300:]}", status == 0
+          and not os.path.exists("/usr/share/evalci") and not os.path.exists("/usr/bin/evalci"))
 
 
 def main(version, packages, node):
@@ -276,7 +252,7 @@ def main(version, packages, node):
         scratch = pathlib.Path(made).resolve()
         check_reproducible(version, packages, scratch)
         check_licences(packages)
-        check_commands(check_wheel(version, packages, scratch), scratch)
+        check_commands(version, check_wheel(version, packages, scratch), scratch)
         check_plugins(version, packages, scratch)
         check_notebook(packages, scratch)
         check_npm(version, packages, node, scratch)

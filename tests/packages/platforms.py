@@ -2,11 +2,11 @@
 """The packages of the other platforms, on this machine: make test-packages, or
 platforms.py VERSION DIRECTORY ARM64 NODES.
 
-Every library is the one that `make test-dist` ran, and its package names the machine and
+Every library and program is the one that `make test-dist` ran, and its package names the machine and
 the C library that its own bytes name.  What can be had of another platform uses it there:
 Debian's Python and sqlite3 for ARM, from ARM64, by qemu; Node for ARM and, by wine, for
 Windows, from NODES.  Nobody here has a Python for Windows or one on musl, so pip chooses
-and unpacks those wheels, and the tests' own programs load what is in them.
+and unpacks those wheels, the tests' own programs load the library in them, and the program runs.
 """
 import json
 import pathlib
@@ -22,7 +22,7 @@ ROOT = pathlib.Path(__file__).parent.parent.parent
 HERE = ROOT / "tests/packages"
 sys.path[:0] = [str(ROOT / "tests"), str(HERE)]
 from checks import SQLITE, check, finish  # noqa: E402
-from packages import INTERVAL, clean, demo, run  # noqa: E402
+from packages import INTERVAL, check_verbs, clean, demo, run  # noqa: E402
 
 WINE = ROOT / "ext/dist/wine.sh"
 MACHINES = {62: "x86_64", 183: "aarch64", 0x8664: "x86_64"}
@@ -83,6 +83,9 @@ def check_contents(packages):
             check(f"{path.name}: the library that was tested on {platform}", tested.exists() and data == tested.read_bytes())
             check(f"{path.name}: named for {platform}, glibc {glibc}", platform in TAGS and named_truly(path, files, platform, glibc))
             kinds.setdefault(path.suffix, []).append(platform)
+            program = ROOT / "build/dist" / platform / ("bin/evalci.exe" if platform == WINDOWS else "bin/evalci")
+            there = [data for name, data in files.items() if name.endswith(("/evalci", "/evalci.exe"))]
+            check(f"{path.name}: the program that was tested on {platform}", there == [program.read_bytes()])
     check(f"wheels and npm packages for all, .debs for both of Debian's: {kinds}",
           {kind: sorted(set(found)) for kind, found in kinds.items() if len(found) == len(set(found))}
           == {".whl": sorted(TAGS), ".tgz": sorted(TAGS), ".deb": sorted(ARCHITECTURES)})
@@ -109,10 +112,13 @@ def check_arm_wheel(version, packages, arm, scratch):
     check(f"ARM's wheel is used: {said}", got.get("version") == got.get("same") == version
           and got["interval"].startswith(INTERVAL) and got["path"].startswith(str(folder)))
     demo(scratch / "demo.db")
-    status, said = python("-m", "evalci", "leaderboard", "demo.db")
-    here = run("/usr/bin/python3", "-m", "evalci", "leaderboard", "demo.db", cwd=scratch,
-               env=clean(PYTHONPATH=unpack_wheel(packages, "manylinux2014_x86_64", scratch / "here").parent))
-    check(f"and its leaderboard is that of x86_64: {said}", (status, said) == here and status == 0 and said.count("\n") > 9)
+    # Not by its Python, in whose place qemu starts no other program.
+    program = [*arm, folder / "bin/evalci"]
+    check_verbs("ARM's wheel", version, program, scratch)
+    unpack_wheel(packages, "manylinux2014_x86_64", scratch / "here")
+    here = run("/usr/bin/python3", "-m", "evalci", "leaderboard", "demo.db", cwd=scratch, env=clean(PYTHONPATH=scratch / "here"))
+    got = run(*program, "leaderboard", "demo.db", cwd=scratch, env=clean())
+    check(f"and its leaderboard is that of x86_64: {got}", got == here and here[0] == 0 and here[1].count("\n") > 9)
 
 
 def check_arm_deb(version, packages, arm, scratch):
@@ -123,6 +129,7 @@ def check_arm_deb(version, packages, arm, scratch):
     system = scratch / "system"
     run("dpkg-deb", "-x", deb, system)
     check_arm_sqlite("the .deb", version, arm, system / "usr/share/evalci", "build/evalci")
+    check_version("the .deb's program", version, [*arm, system / "usr/bin/evalci"])
 
 
 def check_arm_archive(version, arm, scratch):
@@ -131,6 +138,12 @@ def check_arm_archive(version, arm, scratch):
     status, said = run("make", "-s", "install", f"PREFIX={prefix}", cwd=top)
     check(f"make install of ARM's file: {said}", status == 0)
     check_arm_sqlite("ARM's file", version, arm, scratch, prefix / "lib/sqlite3/evalci")
+    check_version("ARM's program", version, [*arm, prefix / "bin/evalci"])
+
+
+def check_version(what, version, program):
+    got = run(*program, "--version")
+    check(f"{what}: {got}", got[0] == 0 and got[1].startswith(f"evalci {version}, SQLite "))
 
 
 def check_arm_sqlite(what, version, arm, folder, library):
@@ -140,7 +153,7 @@ def check_arm_sqlite(what, version, arm, folder, library):
 
 
 def unpack(version, platform, scratch):
-    name = f"evalci-{version}-loadable-{platform}"
+    name = f"evalci-{version}-{platform}"
     (path,) = (ROOT / "build/dist/files").glob(f"{name}.*")
     shutil.unpack_archive(path, scratch)
     return scratch / name
@@ -180,13 +193,19 @@ def check_loaded(what, platform, library):
 
 def check_tests_programs(version, packages, scratch):
     for platform, tag in (("musl-x86_64", "musllinux_1_2_x86_64"), (WINDOWS, "win_amd64")):
+        how, name = ([WINE], "evalci.exe") if platform == WINDOWS else ([], "evalci")
         check_loaded(f"the wheel for {tag}", platform, unpack_wheel(packages, tag, scratch / tag) / "evalci")
+        folder = scratch / tag / "work"
+        folder.mkdir()
+        demo(folder / "demo.db")
+        check_verbs(f"the wheel for {tag}", version, [*how, scratch / tag / "bin" / name], folder)
         top = unpack(version, platform, scratch)
         check_loaded(f"the file for {platform}, as unpacked", platform, top / "build/evalci")
         prefix = scratch / f"{platform}-prefix"
         status, said = run("make", "-s", "install", f"PREFIX={prefix}", cwd=top)
         check(f"make install of it: {said}", status == 0)
         check_loaded(f"the file for {platform}, as installed", platform, prefix / "lib/sqlite3/evalci")
+        check_version(f"the program of the file for {platform}", version, [*how, prefix / "bin" / name])
 
 
 def main(version, packages, arm64, nodes):
