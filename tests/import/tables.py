@@ -42,6 +42,9 @@ def fields(t):
     for mark in ";", "\t":
         t.imports(f"fields between {mark!r}", t.file("mark.csv", f"model{mark}item{mark}score\nm{mark}1, 2{mark}0.5\n"), [("m", "1, 2", 0.5)],
                   "SELECT model, item, score FROM results")
+    # The separator is the mark most often in the header, outside quotes.
+    t.imports("separators in a quoted name", t.file("name.csv", 'model;item;correct;"note, one, two, three, four"\nm;1, 2;1;x\n'), [("m", "1, 2", 1)],
+              "SELECT model, item, correct FROM results")
     t.imports("backslashes are themselves", t.file("back.csv", 'model,item,correct\na\\nb,"c\\",1\na\\nb,"d\\""e",0\n'),
               [("a\\nb", "c\\", 1), ("a\\nb", 'd\\"e', 0)], "SELECT model, item, correct FROM results ORDER BY item")
     chance = random.Random(12)

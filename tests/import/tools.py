@@ -104,6 +104,18 @@ def lm_eval_files(t):
     t.check("lm_eval: the model of results under a name of their own", t.told(t.path("b.db"), beside), [("org/m", "t", "none, acc", 1, 1, 1.0, 0, None)])
 
 
+def lm_eval_same(t):
+    """Of two runs of a model and task the later is taken; of the same time, the one that is read last."""
+    line = '{{"doc_id": 0, "doc": {{}}, "filter": "none", "metrics": ["acc"], "acc": {}}}'
+    early, late = "2025-01-01T00-00-00", "2025-01-02T00-00-00"
+    for what, dates, right in (("the later", (late, early), 1), ("the last path of the same time", (late, late), 0)):
+        folder = t.files({f"{run}/m/samples_t_{date}.jsonl": line.format(y) for run, date, y in zip("ab", dates, (1, 0))})
+        for order, wanted in (("ab", right), ("ba", right if len(set(dates)) > 1 else 1 - right)):
+            db = t.path(f"{order}.db")
+            t.told(db, *(folder / run for run in order))
+            t.check(f"lm_eval: {what}, {order}", t.rows(db, "SELECT correct FROM results"), [(wanted,)])
+
+
 def lm_eval_repeats(t):
     """Repeats, as 0.5 writes them; eight rouge scores, none of which is 1."""
     db = t.path("lm_eval.db")
@@ -498,8 +510,8 @@ def all_or_nothing(t):
 
 def main():
     t = Tools(sys.argv[1])
-    for suite in (lm_eval, lm_eval_choices, lm_eval_files, lm_eval_repeats, inspect, inspect_files, inspect_ends, inspect_same, inspect_zipped, inspect_hostile,
-                  swebench, tau_bench, helm, helm_splits, databases, other_types, all_or_nothing):
+    for suite in (lm_eval, lm_eval_choices, lm_eval_files, lm_eval_same, lm_eval_repeats, inspect, inspect_files, inspect_ends, inspect_same, inspect_zipped,
+                  inspect_hostile, swebench, tau_bench, helm, helm_splits, databases, other_types, all_or_nothing):
         suite(t)
     t.end()
 

@@ -85,7 +85,7 @@ typedef struct reference {
 } reference;
 
 static reference references[] = {
-    {"clustered_each", 1e-8, 0, 0},
+    {"clustered_each", 1e-10, 0, 0},
 };
 enum {
   REFERENCES = sizeof references / sizeof *references,
