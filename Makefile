@@ -289,7 +289,7 @@ valgrind:
 
 mutate:
 	$(call need,$(TEST_NEEDS))
-	@$(PYTHON) tests/faults/mutate.py
+	@$(PYTHON) tests/faults/mutate.py $(MUTATE)
 
 differential:
 	$(call need,$(DIFFER_NEEDS))
