@@ -84,7 +84,7 @@ def check_contents(packages):
             check(f"{path.name}: named for {platform}, glibc {glibc}", platform in TAGS and named_truly(path, files, platform, glibc))
             kinds.setdefault(path.suffix, []).append(platform)
             program = ROOT / "build/dist" / platform / ("bin/evalci.exe" if platform == WINDOWS else "bin/evalci")
-            there = [data for name, data in files.items() if name.endswith(("/evalci", "/evalci.exe"))]
+            there = [data for name, data in files.items() if re.search(r"(bin|scripts)/evalci(\.exe)?$", name)]
             check(f"{path.name}: the program that was tested on {platform}", there == [program.read_bytes()])
     check(f"wheels and npm packages for all, .debs for both of Debian's: {kinds}",
           {kind: sorted(set(found)) for kind, found in kinds.items() if len(found) == len(set(found))}
