@@ -12,7 +12,7 @@ static const char gate_sql[] =
     "SELECT result, message, baseline, candidate, margin, sure, diff, lo, hi, prob, questions, "
     "errored_baseline, errored_candidate, more, method, accuracy_baseline, accuracy_candidate "
     "FROM eval_gate(?1, ?2, ?3, ?4, ?5, ?6)";
-enum { QUESTIONS = 10, METHOD = 14 }; /* their places in gate_sql */
+enum { GATE_QUESTIONS = 10, METHOD = 14 }; /* their places in gate_sql */
 
 static bool check_gate(const cli *c) {
   double x;
@@ -73,7 +73,7 @@ static void put_message(const char *message) {
 
 /* Two files, one per model: the usual reason why nothing can be compared. */
 static void put_advice(const cli *c, sqlite3_stmt *asked) {
-  if (c->values[CLI_QUIET] || sqlite3_column_double(asked, QUESTIONS) > 0) return;
+  if (c->values[CLI_QUIET] || sqlite3_column_double(asked, GATE_QUESTIONS) > 0) return;
   cli_put_wrapped(stdout, CLI_TASK_ADVICE, 0, cli_columns(stdout));
 }
 
