@@ -80,9 +80,11 @@ static bool read_score(import_value v, import_value *out) {
   return out->type == IMPORT_NOTHING || isfinite(out->real);
 }
 
-/* With a point for a decimal comma; `room` has space for what it returns. */
-static import_value with_point(import_value v, char room[32]) {
-  const char *comma = v.type == IMPORT_TEXT && v.length < 32 ? memchr(v.text, ',', v.length) : NULL;
+/* A number of the answer, with a point for a decimal comma; `room` has space for it. */
+static import_value with_point(const import_answer *a, import_column column, char room[32]) {
+  import_value v = a->of[column];
+  bool may = a->comma && v.type == IMPORT_TEXT && v.length < 32;
+  const char *comma = may ? memchr(v.text, ',', v.length) : NULL;
   if (!comma || memchr(v.text, '.', v.length)) return v;
   memcpy(room, v.text, v.length);
   room[comma - v.text] = '.';
@@ -380,13 +382,9 @@ bool import_take(import_run *run, import_file *file, const import_answer *a) {
   char rooms[3][40], points[3][32];
   import_value model = as_text(a->of[IMPORT_MODEL], rooms[0]),
                task = as_text(a->of[IMPORT_TASK], rooms[1]);
-  import_value score = a->of[IMPORT_SCORE], cost = a->of[IMPORT_COST],
-               latency = a->of[IMPORT_LATENCY];
-  if (a->comma) {
-    score = with_point(score, points[0]);
-    cost = with_point(cost, points[1]);
-    latency = with_point(latency, points[2]);
-  }
+  import_value score = with_point(a, IMPORT_SCORE, points[0]),
+               cost = with_point(a, IMPORT_COST, points[1]),
+               latency = with_point(a, IMPORT_LATENCY, points[2]);
   import_value item = a->of[IMPORT_ITEM], attempt = a->of[IMPORT_ATTEMPT];
   import_staged r = {.correct = read_correct(a->of[IMPORT_CORRECT]),
                      .has_attempt = attempt.type != IMPORT_NOTHING};
