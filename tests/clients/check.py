@@ -121,6 +121,9 @@ def prepare():
 
 
 def same(wanted, got):
+    # JSON has no infinity, and most clients write null for it.
+    if wanted in (float("inf"), float("-inf")) and got is None:
+        return True
     if isinstance(wanted, float):
         # A client without integers of its own, as JavaScript, prints 1.0 as 1.
         return type(got) in (int, float) and struct.pack("d", wanted) == struct.pack("d", got)

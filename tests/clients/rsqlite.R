@@ -8,7 +8,7 @@ json <- function(column) {
   } else {
     sprintf("%.17g", as.numeric(column))
   }
-  ifelse(is.na(column), "null", text)
+  ifelse(is.na(column) | text %in% c("Inf", "-Inf"), "null", text)
 }
 
 args <- commandArgs(trailingOnly = TRUE)
