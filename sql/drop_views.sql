@@ -1,11 +1,11 @@
--- Earlier releases made views in the database (leaderboard, compare and what they read).
--- The tables of the board, eval_leaderboard and its like, need none.  This prints the
+-- Earlier releases created views in the database (leaderboard, compare and those that they
+-- read).  eval_leaderboard and the other eval_ tables need none.  This file prints the
 -- statements that drop them, and
 --
 --   sqlite3 evals.db '.read sql/drop_views.sql' | sqlite3 evals.db
 --
--- runs these.  A view of your own by such a name is left, since those of evalci call its
--- functions or read each other; and so are the views of pushdown/finish.sql.
+-- runs them.  A view of your own with such a name is kept: evalci's are recognised because
+-- they call its functions or read each other.  The views of pushdown/finish.sql are kept too.
 SELECT 'DROP VIEW ' || name || ';'
 FROM sqlite_master
 WHERE type = 'view'

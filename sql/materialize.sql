@@ -3,15 +3,15 @@
 --
 --   sqlite3 -bail evals.db '.load build/evalci' '.read sql/materialize.sql'
 --
--- makes the tables evals_leaderboard, evals_compare, evals_tasks, evals_common,
+-- creates the tables evals_leaderboard, evals_compare, evals_tasks, evals_common,
 -- evals_passes, evals_slices and evals_questions, with the columns of eval_leaderboard and
--- so on; again after more answers.  All of the tables are made, or none.
+-- so on.  Run it again when answers were added.  All of the tables are created, or none.
 --
--- evals_slices has a row per pair and task, at some 1.5 ms each: 3 s with 20 models and
--- ten tasks, 70 s with 100.  Where that is too long, add WHERE model_b = '...' to its line.
+-- evals_slices has one row per pair and task, at some 1.5 ms each: 3 s with 20 models and
+-- ten tasks, 70 s with 100 models.  If that is too long, add WHERE model_b = '...' to its line.
 --
--- Where earlier releases left views in the database, such a tool cannot even list its
--- tables; sql/drop_views.sql drops them.
+-- If earlier releases left views in the database, such a tool cannot even list its tables;
+-- sql/drop_views.sql drops the views.
 BEGIN IMMEDIATE;
 
 DROP TABLE IF EXISTS evals_leaderboard;
@@ -21,7 +21,7 @@ DROP TABLE IF EXISTS evals_compare;
 CREATE TABLE evals_compare AS SELECT * FROM eval_compare;
 
 DROP TABLE IF EXISTS evals_tasks;
-DROP TABLE IF EXISTS evals_by_task; -- as it was once named
+DROP TABLE IF EXISTS evals_by_task; -- its name in an earlier release
 CREATE TABLE evals_tasks AS SELECT * FROM eval_tasks;
 
 DROP TABLE IF EXISTS evals_common;

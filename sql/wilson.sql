@@ -1,5 +1,5 @@
 -- A leaderboard in plain SQL, for hosts that cannot load extensions: a view over
--- results (see schema.sql), one row a model, the best first, with the 95% Wilson
+-- results (see schema.sql), one row per model, the best first, with the 95% Wilson
 -- score interval of its accuracy.
 --
 --   sqlite3 evals.db '.read sql/wilson.sql' 'SELECT * FROM leaderboard_wilson'
@@ -10,14 +10,15 @@
 --   accuracy              correct / n
 --   lo, hi                the interval
 --
--- lo and hi equal wilson_ci's to 1e-15.  Like it they take answers for
--- independent, which attempts at one question are not: for those, and for
--- comparisons of models, there is no short formula.
+-- lo and hi equal those of wilson_ci to 1e-15.  Like wilson_ci, they assume
+-- independent answers, which attempts at one question are not.  For such attempts,
+-- and for comparisons of models, there is no short formula.
 --
--- It needs sqrt(), which SQLite has when built with SQLITE_ENABLE_MATH_FUNCTIONS
--- (from 3.35 of 2021 on; Debian's is) and otherwise calls "no such function".
+-- The view needs sqrt(), which SQLite has if it is built with
+-- SQLITE_ENABLE_MATH_FUNCTIONS (3.35 of 2021 and later; Debian's is); otherwise
+-- SQLite says "no such function".
 --
--- Over any table with a 0/1 column, without a view; z is the normal quantile of
+-- The same over any table with a 0/1 column, without a view; z is the normal quantile of
 -- (1 + 0.95) / 2 (for 90% 1.6448536269514726, for 99% 2.575829303548901):
 --
 --   SELECT model, n, k / n AS accuracy,
@@ -27,8 +28,8 @@
 --         FROM results GROUP BY model) AS counted
 --   WHERE n > 0;
 --
--- The textbook form, centre plus or minus half a width, loses digits where the
--- two are nearly equal; this one divides instead.
+-- The textbook form, centre plus or minus half the width, loses digits if the two
+-- are nearly equal; this form divides instead.
 DROP VIEW IF EXISTS leaderboard_wilson;
 CREATE VIEW leaderboard_wilson AS
 WITH counted AS (

@@ -1,7 +1,7 @@
 /*
-** Calls of every function of evalci, for tests that repeat them under some
-** hardship: what oom.c and threads.c run.  Those of the catalogue at every arity and,
-** of aggregates, over a frame; and some that are chosen.
+** Calls of every function of evalci, which oom.c and threads.c repeat under hardship:
+** those of the catalogue with every arity and, for aggregates, over a window frame; and
+** some chosen ones.
 */
 #ifndef CALLS_H
 #define CALLS_H
@@ -45,6 +45,9 @@ static const char *const chosen_calls[] = {
     "'0.6', "
     "'another') UNION ALL SELECT *, source, baseline, candidate FROM eval_gate('answers', NULL, "
     "0.6, 'a model')",
+    /* a question that was asked again, of which clusters are made */
+    "SELECT * FROM eval_gate('t', '{\"model\":\"b\",\"item\":\"passage\",\"correct\":\"y\"}', "
+    "0.6, '0')",
     /* a pair task by task, questions that are right or wrong, counts */
     "SELECT task, ci, p_bh, shrunken, verdict FROM eval_slices('answers') WHERE model_a = "
     "'another' "
@@ -53,6 +56,12 @@ static const char *const chosen_calls[] = {
     "'{\"model\":\"i\",\"item\":\"passage\",\"correct\":\"a\"}')",
     "SELECT model, ci, rank_lo, p_best FROM eval_leaderboard('counted')",
     "SELECT * FROM eval_tasks('counted', '{\"k\":\"k\",\"n\":\"n\"}')",
+    /* a judge's scores, which kappa takes; the mean is not corrected, which takes long */
+    "SELECT kappa, kappa_ci, ac1, judged, source FROM eval_judge('t', "
+    "'{\"judge\":\"k\",\"truth\":\"n\",\"lo\":0,\"hi\":100}')",
+    /* less data than their calls by the catalogue, which take long */
+    "SELECT bt_ratings(x, y, 1), bt_pairs(x, y, 1) FROM (SELECT 'a' AS x, 'b' AS y)",
+    "SELECT kappa_ci(k, n), alpha_ci(k, passage, 0.9, 'ordinal') FROM t WHERE i < 3",
     "SELECT forest_svg(passage, 0.5, NULL) OVER (ORDER BY i ROWS 1 PRECEDING) FROM t",
     "SELECT forest_svg(NULL, 0.5, '[0,1]')",
     "SELECT forest_svg('a', 2, '[0.5,9]', '{\"scale\":\"log\",\"axis\":\"odds \\u00e9\"}') FROM t",

@@ -1,8 +1,8 @@
-"""What the suites in Python share: counting checks, so that each ends with `N passed, M failed` and fails if it checked
-nothing; and how they start the sqlite3 shell."""
+"""Shared by the suites in Python: they count checks, so that each ends with `N passed, M failed` and fails if it checked
+nothing; and they start the sqlite3 shell."""
 import sys
 
-# Without what is in ~/.sqliterc.
+# Without ~/.sqliterc.
 SQLITE = ("sqlite3", "-batch", "-init", "/dev/null")
 
 passed = failed = 0

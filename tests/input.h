@@ -1,6 +1,6 @@
 /*
-** Rows of values that a test hands to SQL through a table-valued function of its own:
-** no binding, no parsing, and any number of rows for one prepared statement.
+** Rows of values that a test passes to SQL through a table-valued function of its own,
+** without binding or parsing, and any number of rows for one prepared statement.
 */
 #ifndef INPUT_H
 #define INPUT_H

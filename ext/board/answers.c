@@ -1,9 +1,9 @@
 /*
-** Rows to answers.
+** Reads rows into answers.
 **
-** A first answer that is right or wrong is two bits of its model.  Whatever else there is
-** (a score, a second answer) is kept beside them until the last row, because only then
-** it is known whether its task is graded.
+** The first answer of a model to a question is stored in two bits if it is right or wrong.
+** Everything else (a score, a second answer) is kept in a list until the last row, because only
+** then is it known whether its task is graded.
 */
 #include <stdlib.h>
 
@@ -37,11 +37,11 @@ void board_free(board *b) {
   free(b->held_slices.held);
   free(b->shrunken_slices.shrunken);
   void *const owned[] = {
-      b->model,      b->task,    b->odds,    b->model_order, b->model_place, b->task_place,
-      b->task_order, b->by_task, b->rows,    b->row_of,      b->cells,       b->sums,
-      b->task_begin, b->common,  b->parts,   b->totals,      b->pairs,       b->won,
-      b->lost,       b->unknown, b->rests,   b->miskeyed,    b->spent,       b->spent_begin,
-      b->latencies,  b->costs,   b->frontier};
+      b->model,      b->task,    b->odds,     b->model_order, b->model_place, b->task_place,
+      b->task_order, b->by_task, b->rows,     b->row_of,      b->cells,       b->sums,
+      b->task_begin, b->common,  b->parts,    b->totals,      b->pairs,       b->won,
+      b->lost,       b->unknown, b->rests,    b->miskeyed,    b->spent,       b->spent_begin,
+      b->latencies,  b->costs,   b->frontier, b->nested};
   for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
   free(b);
 }
@@ -62,8 +62,8 @@ double board_sum_of(board_sum sum) {
   return (double)sum.units / SHARE_UNIT + (double)sum.rest / (SHARE_UNIT * SHARE_UNIT);
 }
 
-/* Numbers the names of a row.  An array is grown before its names are, so that every
-** number has its element. */
+/* Numbers the names of a row.  Arrays grow before the names do, so that every number has an
+** element. */
 static bool number_names(board *b, const board_row *row) {
   uint32_t *m = &b->last_model, *t = &b->last_task, *q = &b->last_question;
   return board_grow(&b->model, &b->model_room, b->models.count + 1, sizeof *b->model) &&
@@ -86,7 +86,7 @@ static board_tally *tally_of(board *b, const board_row *row) {
   return tally;
 }
 
-/* The range of scores that rows of a task declare, the widest of all. */
+/* The range of scores that the rows of a task declare: the widest of them. */
 static void declare_range(board_task *task, double lo, double hi) {
   task->lo = task->declared ? fmin(task->lo, lo) : lo;
   task->hi = task->declared ? fmax(task->hi, hi) : hi;

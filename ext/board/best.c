@@ -26,8 +26,8 @@
 ** Moments
 */
 
-/* Of the question means x and y of two models, over questions that both answered.  They
-** are shares, and so are their products: sums in whole numbers have no order. */
+/* Moments of the question means x and y of two models, over questions that both answered.  The
+** means and their products lie in [0,1], so that sums in fixed point do not depend on the order. */
 typedef struct moments {
   double n;
   board_sum x, y, xx, yy, xy;
@@ -87,8 +87,8 @@ static void add_variation(variation *s, const moments *m) {
   s->xy += (board_sum_of(m->xy) / m->n - x * y) / m->n;
 }
 
-/* Where each task counts alike, of the mean of its means; tasks in the order of names, for
-** the same digits. */
+/* The same where each task counts alike, for the mean of task means; tasks in the order of their
+** names, so that the digits do not depend on the order of rows. */
 static variation variation_of(const board *b, size_t model, size_t other) {
   variation s = {0};
   moments m;
@@ -105,16 +105,16 @@ static variation variation_of(const board *b, size_t model, size_t other) {
 }
 
 /*
-** What questions are worth
+** Effective numbers of answers
 */
 
-/* What a double counts exactly. */
+/* The largest count that a double represents exactly. */
 static const double MOST_ANSWERS = 0x1p53;
 
-/* A 95% interval is so many standard deviations wide. */
+/* The width of a 95% normal interval in standard deviations. */
 static const double USUAL_DEVIATIONS = 3.92;
 
-/* The interval of a model at 95%, whatever the board's level is. */
+/* The 95% interval of a model, whatever the board's level. */
 static ev_status usual_interval(board *b, size_t model, ev_host host, ev_interval *ci) {
   double level = b->options.level;
   if (level == 0.95) return board_model_interval(b, model, host, ci);
@@ -127,9 +127,9 @@ static ev_status usual_interval(board *b, size_t model, ev_host host, ev_interva
   return status;
 }
 
-/* Of a mean of tasks the interval knows what strata and tasks of one question are worth:
-** a Beta posterior with its middle and its standard deviation, less the prior's two
-** answers. */
+/* For a mean of tasks, the interval already accounts for strata and for tasks with one question:
+** take the Beta posterior with its midpoint and its standard deviation, less the two answers of
+** the prior. */
 static ev_status answers_like(board *b, size_t model, ev_host host, ev_answered *a) {
   ev_interval ci;
   ev_status status = usual_interval(b, model, host, &ci);
@@ -140,9 +140,9 @@ static ev_status answers_like(board *b, size_t model, ev_host host, ev_answered 
   return EV_OK;
 }
 
-/* n question means that are all but alike do not say that every other question is like
-** them: their standard deviation is at least 1/n of what it could be, which is at most n^3
-** answers; and right and wrong answers are worth no more than there are. */
+/* n question means that are nearly equal do not show that all other questions are like them:
+** their standard deviation is taken as at least 1/n of the largest possible, which is at most
+** n^3 answers.  Right and wrong answers are worth no more than their number. */
 static ev_answered answers_worth(const board *b, size_t model) {
   const board_standing *s = &b->totals[model].standing;
   variation of = variation_of(b, model, model);
@@ -163,15 +163,15 @@ static ev_status answers_of(board *b, size_t model, ev_host host, ev_answered *a
 }
 
 /*
-** What contenders have in common
+** The correlation of the contenders
 */
 
-/* So many of the leading models at most: with 30 in place of 10, P(best) changed by less
-** than 0.002 on drawn boards. */
+/* The largest number of contenders: with 30 in place of 10, P(best) changed by less than 0.002
+** on simulated boards. */
 enum { MOST_CONTENDERS = 10 };
 
-/* A contender is so many standard deviations of the difference behind the leader, or less.
-** Of 1, 2 and 3 this was the closest to the bootstrap. */
+/* A contender is at most this many standard deviations of the difference behind the leader.  Of
+** 1, 2 and 3 this was the closest to the bootstrap. */
 static const double REACH = 3;
 
 static double beta_mean(ev_answered a) {
@@ -187,7 +187,7 @@ static bool within_reach(ev_answered leader, ev_answered a) {
   return behind * behind < REACH * REACH * (beta_variance(leader) + beta_variance(a));
 }
 
-/* The leading models, two if there are two, of equal ones the first. */
+/* The leading models: at least two if there are two; of equal ones the first. */
 static size_t find_contenders(const ev_answered *answered, size_t count, size_t *leading) {
   size_t found = 0, kept = 0;
   for (size_t i = 0; i < count; i++) {
@@ -203,8 +203,8 @@ static size_t find_contenders(const ev_answered *answered, size_t count, size_t 
   return kept;
 }
 
-/* The correlation of the means of two models.  As with one model, question scores that are
-** alike leave room for a difference: at most 1 - 1/n^2.  A variance below rounding is none. */
+/* The correlation of the means of two models.  As for one model, equal question scores leave
+** room for a difference: it is at most 1 - 1/n^2.  A variance below rounding error counts as 0. */
 static double correlation(const board *b, size_t model, size_t other) {
   static const double ROUNDING = 1e-13;
   variation s = variation_of(b, model, other);

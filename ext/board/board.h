@@ -18,11 +18,11 @@
 
 #include "../stats/model.h"
 
-/* In the order in which SQLite sorts values. */
+/* The types in the order in which SQLite sorts values. */
 typedef enum board_kind {
   BOARD_NULL,
   BOARD_INTEGER, /* 8 bytes */
-  BOARD_REAL,    /* 8 bytes; never a whole number within the reach of an integer */
+  BOARD_REAL,    /* 8 bytes; never a whole number in the range of an integer */
   BOARD_TEXT,
   BOARD_BLOB
 } board_kind;
@@ -34,15 +34,16 @@ typedef struct board_name {
 } board_name;
 
 typedef struct board_settings {
-  double level;      /* of every interval, and 1 minus that is the threshold of verdicts */
+  double level;      /* of every interval; verdicts use the threshold 1 - level */
   bool by_task;      /* each task counts alike; else each answer */
-  bool errors_wrong; /* an answer that is not known counts as wrong; else it is left out */
-  bool errors_given; /* the options say so; else a gate counts it as wrong */
-  bool ranged;       /* scores are from lo to hi, in tasks whose rows do not say */
+  bool errors_wrong; /* an unknown answer counts as wrong; else it is left out */
+  bool errors_given; /* the options set the above; else a gate counts unknown answers as wrong */
+  bool ranged;       /* the range of scores, in tasks whose rows do not declare one */
   double lo, hi;
   bool numbered;      /* attempts have numbers; else a repeated row is taken for an attempt */
-  bool costed, timed; /* rows may have a cost, a latency */
-  bool counts; /* rows are right answers and questions of a model, and no question has a name */
+  bool costed, timed; /* rows may have a cost, or a latency */
+  bool
+      counts; /* rows are counts, right answers and questions of a model; questions have no names */
 } board_settings;
 
 /* One row of results. */
@@ -50,9 +51,9 @@ typedef struct board_row {
   board_name model, task, question;
   int correct;  /* 1 or 0, -1 where there is none */
   bool scored;  /* has a score */
-  double score; /* NAN where it is no number */
+  double score; /* NAN if it is not a number */
   bool failed;  /* has an error */
-  bool ranged;  /* says what the range of its task is */
+  bool ranged;  /* declares the range of its task */
   double lo, hi;
   double cost, latency; /* at least 0; NAN where there is none */
 } board_row;
@@ -62,7 +63,7 @@ typedef struct board board;
 board *board_new(const board_settings *settings); /* NULL without memory */
 void board_free(board *b);
 ev_status board_add(board *b, const board_row *row);
-/* k of n questions right, of the model and task of a row. */
+/* Adds k right answers of n questions, for the model and task of a row. */
 ev_status board_add_counts(board *b, const board_row *row, double k, double n);
 ev_status board_settle(board *b);
 
@@ -72,33 +73,33 @@ size_t board_tasks(const board *b);
 board_name board_model_name(const board *b, size_t model);
 board_name board_task_name(const board *b, size_t task);
 
-/* The number of a model; board_models() where there is none of that name. */
+/* The number of a model; board_models() if no model has that name. */
 size_t board_model_named(const board *b, board_name name);
 
-/* The places of models and of tasks in the order of their names; and what has a place. */
+/* Models and tasks by their position in the order of names, and the reverse. */
 size_t board_model_place(const board *b, size_t model);
 size_t board_task_place(const board *b, size_t task);
 size_t board_model_at(const board *b, size_t place);
 size_t board_task_at(const board *b, size_t place);
 
-/* How a model stands: on all tasks, on one, or on the questions that all models answered. */
+/* The accuracy of a model: on all tasks, on one, or on the questions that all models answered. */
 typedef struct board_standing {
-  double n, correct, errored; /* answers known, right, and not known */
-  double questions, tasks;    /* with a known answer */
+  double n, correct, errored; /* answers: known, right, unknown */
+  double questions, tasks;    /* questions with a known answer */
   double accuracy;            /* the mean share; NAN where there is none */
   bool asked;                 /* has a row at all */
   bool graded, repeated;      /* has graded answers, has a question with several */
   bool outside;               /* has a score outside its task's range */
 } board_standing;
 
-/* standing.c.  Intervals are NAN where there is none. */
+/* standing.c.  Intervals are NAN where they cannot be computed. */
 ev_status board_prepare(board *b);
 board_standing board_model_standing(const board *b, size_t model);
 board_standing board_task_standing(const board *b, size_t model, size_t task);
 const char *board_method(const board *b, const board_standing *s, bool over_tasks);
 ev_status board_model_interval(board *b, size_t model, ev_host host, ev_interval *ci);
-ev_status board_task_interval(const board *b, size_t model, size_t task, ev_host host,
-                              ev_interval *ci);
+const char *board_task_method(const board *b, size_t model, size_t task);
+ev_status board_task_interval(board *b, size_t model, size_t task, ev_host host, ev_interval *ci);
 
 /* The range of a task's scores; false where its answers are right or wrong. */
 bool board_task_range(const board *b, size_t task, double *lo, double *hi);
@@ -109,13 +110,13 @@ double board_macro(const board *b, size_t model);
 ev_status board_macro_interval(board *b, size_t model, ev_host host, ev_interval *ci);
 ev_status board_other_tasks(board *b, size_t model, ev_host host, ev_interval *ci);
 
-/* missing.c: accuracy whatever the answers that are not known were. */
+/* missing.c: bounds on the accuracy, whatever the unknown answers were. */
 ev_status board_bounded(board *b, size_t model, ev_host host, ev_interval *ci);
 
-/* The accuracy if all answers that are not known were wrong, and if all were right. */
+/* The accuracy if all unknown answers were wrong, and if all were right. */
 void board_extremes(const board *b, size_t model, double *lowest, double *highest);
 
-/* common.c: on the questions that every model answered. */
+/* common.c: the same on the questions that every model answered. */
 double board_common_questions(const board *b);
 void board_common_standing(const board *b, size_t model, board_standing *s);
 ev_status board_common_interval(const board *b, size_t model, ev_host host, ev_interval *ci);
@@ -123,15 +124,17 @@ ev_status board_common_interval(const board *b, size_t model, ev_host host, ev_i
 /* pairs.c.  Two models, on the questions that both answered. */
 typedef struct board_pair {
   uint32_t a, b, n;
-  uint32_t slice;                /* 1 + the task whose questions these are; 0 for all tasks */
-  uint32_t both, only_a, only_b; /* of the questions that are right or wrong and asked once */
-  bool scored;                   /* some question is graded or was asked again */
-  bool outside;                  /* a score is outside its task's range */
-  bool tied;                     /* the same questions, and the same score on each */
-  bool tested;                   /* has p */
-  signed char verdict;           /* of all pairs at once: 1 A is better, -1 B is, 0 neither */
-  double mean_a, mean_b;         /* NAN where outside */
-  double p, p_all, prob;         /* NAN where not yet known, or outside */
+  uint32_t slice; /* 1 + the task; 0 for all tasks */
+  uint32_t both, only_a,
+      only_b;   /* counts of the questions that are right or wrong and asked once */
+  bool scored;  /* some question is graded or was asked again */
+  bool outside; /* a score is outside its task's range */
+  bool tied;    /* the models have the same score on every question */
+  bool tested;  /* p is computed */
+  signed char
+      verdict; /* after Holm's correction over all pairs: 1 A is better, -1 B is, 0 neither */
+  double mean_a, mean_b; /* NAN if a score is outside its range */
+  double p, p_all, prob; /* NAN if not yet computed, or outside */
 } board_pair;
 
 const char *board_pair_method(const board *b, const board_pair *p);
@@ -144,33 +147,34 @@ ev_status board_test_pair(const board *b, board_pair *p, ev_host host);
 ev_status board_pair_interval(board *b, board_pair *p, ev_host host, ev_interval *ci);
 ev_status board_pair_prob(board *b, board_pair *p, ev_host host);
 
-/* Every pair, by the places of its models, the lower one first.  All are counted, then
-** all are tested and held to each other by Holm's method. */
+/* Every pair, by the positions of its models, the lower one first.  All pairs are counted,
+** tested, and corrected by Holm's method. */
 ev_status board_count_pairs(board *b, ev_host host);
 ev_status board_test_pairs(board *b, ev_host host);
 const board_pair *board_pair_at(const board *b, size_t place_a, size_t place_b);
 
-/* The ranks that the pairs leave open; board_test_pairs() comes first. */
+/* The ranks that the pairs allow; call board_test_pairs() first. */
 void board_ranks(const board *b, size_t model, double *lo, double *hi);
 
-/* best.c: how sure that each model is the best; NAN where it has no interval. */
+/* best.c: the probability that each model is the best; NAN if it has no interval. */
 ev_status board_best(board *b, size_t model, ev_host host, double *p);
 
-/* The ranks that are open to a model: those that the pairs leave, or of counts, which have no
-** pairs, those that its posterior holds. */
+/* The ranks that a model may have: those that the pairs allow; or, for counts, which have no
+** pairs, those in the interval of its posterior. */
 ev_status board_open_ranks(board *b, size_t model, ev_host host, double *lo, double *hi);
 
-/* slices.c: p, and what it is when held to others by Holm's method and by Benjamini and
-** Hochberg's; NAN where there is no test. */
+/* slices.c: p, and p corrected by Holm's method and by Benjamini and Hochberg's; NAN without a
+** test. */
 typedef struct board_held {
   double p, holm, bh;
 } board_held;
 
-/* Fills what the p of a list are when held to each other. */
+/* Corrects the p of a list. */
 ev_status board_hold(board_held *list, size_t count);
 
-/* A task of two models, held to all tasks that they share; its share, shrunken, of B among
-** the questions that one model alone has right, NAN where there is none; and in words. */
+/* One task of two models: its p corrected over all tasks that they share; B's share of the
+** questions that exactly one model has right, shrunken (NAN if there is none); and the verdict
+** in words. */
 ev_status board_held_slice(board *b, size_t model_a, size_t model_b, size_t task, ev_host host,
                            board_held *held);
 ev_status board_shrunken_slice(board *b, size_t model_a, size_t model_b, size_t task, ev_host host,
@@ -179,8 +183,8 @@ ev_status board_slice_verdict(board *b, const board_pair *p, ev_host host, const
 
 /* questions.c */
 typedef struct board_question {
-  double models, right; /* that answered, and that are right; NAN where scored */
-  double mean;          /* of the models' shares; NAN without a model, or where outside */
+  double models, right; /* models that answered, and models that are right; NAN if scored */
+  double mean;          /* mean of the models' shares; NAN without a model, or if outside */
   bool scored;          /* it is graded, or some model was asked again */
   bool outside;         /* a score is outside its task's range */
 } board_question;
@@ -191,22 +195,22 @@ size_t board_question_task(const board *b, size_t question);
 ev_status board_sort_questions(const board *b, uint32_t *order); /* by task and name */
 board_question board_question_standing(const board *b, size_t question);
 
-/* Of its difficulty, which is 1 - mean. */
+/* The interval of its difficulty, 1 - mean. */
 ev_status board_question_interval(const board *b, size_t question, ev_host host, ev_interval *ci);
 
-/* How being right on it goes with the rest: the correlation; the rank-sum test (item_rest.h),
-** held to all questions; and what there is to say of it, NULL for nothing. */
+/* How being right on the question relates to the other questions: the correlation; the rank-sum
+** test (item_rest.h), corrected over all questions; and a remark, NULL for none. */
 ev_status board_item_rest(board *b, size_t question, double *r, ev_interval *ci);
 ev_status board_item_auc(board *b, size_t question, double *auc);
 ev_status board_miskeyed(board *b, size_t question, ev_host host, board_held *held);
 ev_status board_question_note(board *b, size_t question, ev_host host, const char **words);
 
-/* cost.c.  Of all answers, those that errored too, each counting alike whatever `by_task` is;
-** NAN where there is none. */
+/* cost.c.  Over all answers, including errored ones, each with the same weight whatever
+** `by_task` is; NAN if there is none. */
 typedef struct board_costs {
   bool known;
-  double missing;         /* answers without a cost; NAN where rows have none at all */
-  double mean, per_right; /* of an answer, and what is spent per right answer */
+  double missing;         /* answers without a cost; NAN if no row has a cost */
+  double mean, per_right; /* the mean cost of an answer, and the cost per right answer */
 } board_costs;
 
 typedef struct board_quantile {
@@ -225,9 +229,8 @@ ev_status board_cost_interval(board *b, size_t model, ev_host host, ev_interval 
 ev_status board_per_right_interval(board *b, size_t model, ev_host host, ev_interval *ci);
 ev_status board_latency(board *b, size_t model, board_latencies *latencies);
 
-/* frontier.c: whether another model beats it on both accuracy and cost: surely none does, one
- *surely does,
- ** or neither can be told; no word where it has no accuracy or no cost. */
+/* frontier.c: whether another model beats it on both accuracy and cost: surely not, surely, or
+** undecided; NULL if it has no accuracy or no cost. */
 typedef enum board_frontier_word {
   BOARD_NO_WORD,
   BOARD_BEATEN,
@@ -236,8 +239,8 @@ typedef enum board_frontier_word {
 } board_frontier_word;
 ev_status board_frontier(board *b, size_t model, ev_host host, board_frontier_word *word);
 
-/* passes.c: how many attempts at most a model had at a question of a task; 0 where that
-** says nothing. */
+/* passes.c: the largest number of attempts of a model at a question of a task; 0 if attempts say
+** nothing there. */
 size_t board_attempts(const board *b, size_t model, size_t task);
 
 typedef struct board_pass {
@@ -249,5 +252,27 @@ typedef struct board_pass {
 ev_status board_passes(const board *b, size_t model, size_t task, double k, board_pass *pass);
 ev_status board_pass_intervals(const board *b, size_t model, size_t task, double k, ev_host host,
                                board_pass *pass);
+
+/* noise.c: whether a task's interval comes from all of the model's tasks, questions and attempts
+** at once: some question of the task was asked again, answers are right or wrong, and there is
+** another such task. */
+bool board_nested(const board *b, size_t model, size_t task);
+ev_status board_nested_interval(board *b, size_t model, size_t task, ev_host host, ev_interval *ci);
+
+/* Whether some question of a task whose answers are right or wrong was asked again. */
+bool board_asked_again(const board *b, size_t model);
+
+/* The shares of the variance of one answer that are the tasks', the questions' and the reruns',
+** over the tasks whose answers are right or wrong. */
+enum { BOARD_PARTS = 3 };
+
+typedef struct board_noise_parts {
+  double tasks, questions, n; /* how many tasks, questions and answers */
+  double share[BOARD_PARTS];
+  ev_interval ci[BOARD_PARTS];
+} board_noise_parts;
+
+/* Of a model of which some question was asked again. */
+ev_status board_noise(const board *b, size_t model, ev_host host, board_noise_parts *parts);
 
 #endif

@@ -1,5 +1,5 @@
 /*
-** How models stand on the questions that every model answered.
+** The accuracy of models on the questions that every model answered.
 */
 #include "inside.h"
 

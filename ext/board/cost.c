@@ -1,19 +1,20 @@
 /*
-** What answers cost, and how long they took.
+** The cost of answers and their latency.
 **
-** Every answer with a cost or a latency counts, one that errored too: it was paid and waited
-** for.  What is not known (NAN) is left out, and counted.
+** Every answer with a cost or a latency counts, including errored ones: they were paid and
+** waited for too.  Unknown costs (NAN) are left out, and counted.
 **
-** 1. The mean cost of an answer.  Its interval is of a mean over questions with imagined ones
-**    just beyond the seen ones, ev_other_tasks(), because costs have no highest: a range from
-**    0.  Costs that are all alike are their own interval; one question has none.
-** 2. The cost per right answer: ev_ratio() of questions, each with what its answers cost and
-**    the sum of their shares.  An answer that is not known is not right.  A question of which
-**    some answer has no cost is left out.
-** 3. The median and the 95th percentile of latency: ev_quantile_of_sorted(); where questions
-**    were asked again, as of so many questions.  No latency is below 0.
+** 1. The mean cost of an answer.  Costs have no upper limit, so the interval is
+**    ev_other_tasks(), a mean over questions with imagined questions just beyond those seen,
+**    and a range from 0. If all costs are equal, the interval is that number; one question has
+**    no interval.
+** 2. The cost per right answer: ev_ratio() of questions, each with the cost of its answers and
+**    the sum of their shares.  An unknown answer is not right.  A question is left out if one
+**    of its answers has no cost.
+** 3. The median and the 95th percentile of latency: ev_quantile_of_sorted().  Where questions
+**    were asked again, n is the number of questions.  No latency is below 0.
 **
-** Sums are over sorted numbers, for the same digits in whatever order the rows came.
+** Sums run over sorted numbers, so that the digits do not depend on the order of rows.
 */
 #include <stdlib.h>
 
@@ -32,7 +33,7 @@ bool board_keep_spent(board *b, const board_row *row) {
   return true;
 }
 
-/* By model, question and cost, those without one last. */
+/* Compares by model, question and cost; missing costs come last. */
 static int compare_spent(const void *left, const void *right) {
   const board_spent *x = left, *y = right;
   if (x->model != y->model) return x->model < y->model ? -1 : 1;
@@ -41,7 +42,7 @@ static int compare_spent(const void *left, const void *right) {
   return (x->cost > y->cost) - (x->cost < y->cost);
 }
 
-/* Sorts what was spent, once, and finds where each model begins. */
+/* Sorts the costs, once, and finds where each model begins. */
 static bool sort_spent(board *b) {
   if (b->spent_begin) return true;
   if (!b->costs) b->costs = calloc(b->models.count + 1, sizeof *b->costs);
@@ -61,14 +62,14 @@ static bool sort_spent(board *b) {
 ** Costs
 */
 
-/* Answers of a model, known or not. */
+/* The number of a model's answers, known or not. */
 static double answers_asked(const board *b, size_t model) {
   double asked = 0;
   for (size_t t = 0; t < b->tasks.count; t++) asked += b->model[model].tasks[t].asked;
   return asked;
 }
 
-/* The question that begins at a place; moves the place to the next. */
+/* Reads the question that begins at a position, and moves the position to the next. */
 static board_question_cost next_question(const board *b, size_t *at, size_t end) {
   board_question_cost q = {.question = b->spent[*at].question};
   for (; *at < end && b->spent[*at].question == q.question; ++*at) {
@@ -85,7 +86,7 @@ static int compare_units(const void *left, const void *right) {
   return (x->size > y->size) - (x->size < y->size);
 }
 
-/* The questions of a model as units: what their answers cost, and how many they are; sorted.
+/* The questions of a model as units: the total cost of their answers, and their number; sorted.
 ** NULL without memory. */
 static ev_score_cluster *list_costs(const board *b, size_t model, size_t *count) {
   size_t at = b->spent_begin[model], end = b->spent_begin[model + 1];
@@ -99,7 +100,7 @@ static ev_score_cluster *list_costs(const board *b, size_t model, size_t *count)
   return list;
 }
 
-/* Likewise with the sum of their shares, of questions all of whose answers have a cost. */
+/* The same with the sum of their shares, for questions all of whose answers have a cost. */
 static ev_score_cluster *list_rights(const board *b, size_t model, size_t *count) {
   size_t at = b->spent_begin[model], end = b->spent_begin[model + 1];
   ev_score_cluster *list = malloc((end - at + 1) * sizeof *list);
@@ -121,7 +122,7 @@ static ev_score_cluster *list_rights(const board *b, size_t model, size_t *count
   return list;
 }
 
-/* The sum of totals over the sum of sizes; NAN where that is nothing. */
+/* The sum of totals over the sum of sizes; NAN if that is 0. */
 static double ratio_of(const ev_score_cluster *list, size_t count) {
   double total = 0, size = 0;
   for (size_t i = 0; i < count; i++) {
@@ -161,8 +162,8 @@ ev_status board_cost(board *b, size_t model, board_costs *costs) {
   return EV_OK;
 }
 
-/* Beyond the imagined question at the greatest cost, which is at most some ten times the
-** greatest seen. */
+/* An upper limit beyond the imagined question at the greatest cost, which is at most about ten
+** times the greatest seen. */
 static const double FAR = 16;
 
 static ev_status cost_interval(const board *b, const ev_score_cluster *list, size_t count,
@@ -210,7 +211,7 @@ ev_status board_per_right_interval(board *b, size_t model, ev_host host, ev_inte
 ** Latencies
 */
 
-/* The latencies of a model, in rising order, and of how many questions they are. */
+/* The latencies of a model, in increasing order, and the number of their questions. */
 static ev_score *list_latencies(const board *b, size_t model, size_t *count, double *questions) {
   size_t at = b->spent_begin[model], end = b->spent_begin[model + 1];
   ev_score *list = malloc((end - at + 1) * sizeof *list);

@@ -2,7 +2,7 @@
 ** The frontier: which models nobody beats on both accuracy and cost.
 **
 ** 1. Of every two models with an accuracy and a cost, whether one is demonstrably more
-**    accurate: its p, held to all pairs by Holm's method (pairs.c), is at most (1 - level)/2.
+**    accurate: its p, corrected for all pairs by Holm's method (pairs.c), is at most (1 - level)/2.
 ** 2. Likewise whether one is demonstrably cheaper: the sign-flip test of the differences of
 **    the mean costs of questions that both have a cost for.  Where a bound of p decides, p
 **    itself is not computed.
@@ -21,13 +21,13 @@ typedef struct frontier_model {
   board_question_cost *questions;
 } frontier_model;
 
-/* What is compared, in the order of the models' names. */
+/* The data of the comparison, in the order of the models' names. */
 typedef struct frontier {
   frontier_model *models;
   size_t count, room; /* room for the questions that two models share */
   ev_score *diffs;
-  board_held *cheaper; /* of pairs i < j, row by row of a square */
-  double *sums;        /* of the differences of cost, likewise */
+  board_held *cheaper; /* of pairs i < j, row by row of a square matrix */
+  double *sums;        /* p of the differences in cost, likewise */
 } frontier;
 
 static void free_frontier(frontier *f) {
@@ -59,8 +59,8 @@ static ev_status list_frontier(board *b, frontier *f) {
   return f->diffs && f->cheaper && f->sums ? EV_OK : EV_NO_MEMORY;
 }
 
-/* Differences of two models' mean costs, over the largest, so that none is beyond 1; their
-** sum is that of all. */
+/* Differences of two models' mean costs per question, divided by the largest, so that they lie
+** in [-1,1]; `sum` is their sum. */
 static size_t cost_differences(const frontier_model *x, const frontier_model *y, ev_score *diffs,
                                double *sum) {
   size_t count = 0;
@@ -81,8 +81,8 @@ static size_t cost_differences(const frontier_model *x, const frontier_model *y,
   return count;
 }
 
-/* p, or 0 and 1 where bounds decide: `most` is what Holm's method allows at most, `least` the
-** least that it asks. */
+/* p, or 0 or 1 where bounds of p decide: `most` is the largest p that Holm's method can reject,
+** `least` the smallest that it cannot. */
 static ev_status cheaper_p(const board *b, const ev_score *diffs, size_t count, double least,
                            double most, ev_host host, double *p) {
   ev_interval bounds = ev_paired_p_bounds(diffs, count);
@@ -118,11 +118,11 @@ static board_frontier_word frontier_word(const board *b, const frontier *f, size
   for (size_t j = 0; j < f->count; j++) {
     if (j == i) continue;
     size_t first = i < j ? i : j, second = i < j ? j : i, at = first * f->count + second;
-    int turn = i < j ? 1 : -1;
+    int sign = i < j ? 1 : -1;
     const board_pair *p = board_pair_at(b, b->model_place[f->models[first].model],
                                         b->model_place[f->models[second].model]);
-    int better = turn * sign_if(p->p_all, allowed, p->mean_a - p->mean_b);
-    int cheaper = turn * sign_if(f->cheaper[at].holm, allowed, -f->sums[at]);
+    int better = sign * sign_if(p->p_all, allowed, p->mean_a - p->mean_b);
+    int cheaper = sign * sign_if(f->cheaper[at].holm, allowed, -f->sums[at]);
     if (better < 0 && cheaper < 0) return BOARD_BEATEN;
     sure &= better > 0 || cheaper > 0;
   }

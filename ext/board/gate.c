@@ -26,20 +26,20 @@
 #include "../stats/proportion.h"
 #include "inside.h"
 
-/* How often the questions that are asked for shall settle it. */
+/* The probability with which the recommended number of questions should settle the gate. */
 static const double GATE_POWER = 0.8;
 
-/* Closer to the margin than this, a difference is on it: to settle it would take hundreds of
-** thousands of questions. */
+/* A difference closer to the margin than this counts as being on it: to settle it would take
+** hundreds of thousands of questions. */
 static const double ON_THE_MARGIN = 0.0005;
 
-/* A model's answers to a question: those that are known, and how many are not. */
+/* A model's answers to a question: the known ones, and the number of unknown ones. */
 typedef struct gate_asked {
   double total, n, unknown;
   bool outside, graded;
 } gate_asked;
 
-/* What unknown answers are taken for: a share, or NAN where they are left out. */
+/* The share that stands in for unknown answers, or NAN where they are left out. */
 typedef struct gate_taken {
   double share[2];
 } gate_taken;
@@ -54,7 +54,7 @@ typedef struct gate_sample {
   bool graded, repeated, outside;
 } gate_sample;
 
-/* How many answers of a model are not known, by question. */
+/* The number of a model's unknown answers, by question. */
 static uint32_t *unknown_answers(const board *b, size_t model) {
   uint32_t *unknown = calloc(b->questions.count + 1, sizeof *unknown);
   for (size_t i = 0; unknown && i < b->unknown_count; i++)
@@ -62,7 +62,7 @@ static uint32_t *unknown_answers(const board *b, size_t model) {
   return unknown;
 }
 
-/* On a board on which they are wrong already, unknown answers are taken out again. */
+/* Where the board already counts unknown answers as wrong, they are removed again. */
 static gate_asked asked_of(const board *b, size_t model, size_t question, const uint32_t *unknown) {
   board_cell cell = board_answer(b, model, question);
   double e = unknown[question];
@@ -70,7 +70,7 @@ static gate_asked asked_of(const board *b, size_t model, size_t question, const 
                       b->task[board_task_of(b, question)].graded};
 }
 
-/* Takes unknown answers for what they are taken for; false where none is left. */
+/* Adds the stand-ins for unknown answers; false if no answer is left. */
 static bool settle_unknown(gate_asked *x, double share) {
   if (!isnan(share)) {
     x->total += share * x->unknown;
@@ -90,7 +90,7 @@ static bool is_verdict(double mean) {
   return mean == 0 || mean == 1;
 }
 
-/* One question of two models. */
+/* Adds one question of two models. */
 static bool add_shared(gate_sample *s, const gate_asked *candidate, const gate_asked *baseline) {
   double c = candidate->total / candidate->n, d = baseline->total / baseline->n;
   s->n++;
@@ -106,7 +106,7 @@ static bool add_shared(gate_sample *s, const gate_asked *candidate, const gate_a
   return true;
 }
 
-/* One question of the candidate. */
+/* Adds one question of the candidate. */
 static bool add_one(gate_sample *s, const gate_asked *x) {
   double mean = x->total / x->n;
   s->n++;
@@ -121,7 +121,8 @@ static bool add_one(gate_sample *s, const gate_asked *x) {
   return true;
 }
 
-/* What the gate counts besides the sample: errored answers, and questions asked of one. */
+/* Counts what is not in the sample: errored answers, and questions that only one model was
+** asked. */
 static bool count_asked(const gate_asked x[2], board_gate *gate) {
   const bool has[2] = {x[0].n + x[0].unknown > 0, x[1].n + x[1].unknown > 0};
   for (int i = 0; i < 2; i++) {
@@ -165,7 +166,7 @@ static void free_gate_sample(gate_sample *s) {
   *s = (gate_sample){0};
 }
 
-/* The sample as scores, each its question's mean, times `sign`. */
+/* The sample as scores, each a question mean, times `sign`. */
 static ev_score *gate_scores(const gate_sample *s, double sign) {
   ev_score *scores = malloc((s->count + 1) * sizeof *scores);
   for (size_t i = 0; scores && i < s->count; i++)
@@ -193,7 +194,7 @@ static ev_status no_worse(const board *b, const gate_sample *s, double sign, dou
 
 static ev_status difference_interval(const board *b, const gate_sample *s, ev_host host,
                                      ev_interval *ci) {
-  if (!s->graded && !s->repeated) return ev_paired_diff(s->cells, &b->options, ci);
+  if (!s->graded && !s->repeated) return ev_paired_diff(s->cells, &b->options, host, ci);
   ev_score *scores = gate_scores(s, 1);
   if (!scores) return EV_NO_MEMORY;
   ev_status status = ev_paired_mean_diff(scores, s->count, &b->options, host, ci);
@@ -201,8 +202,8 @@ static ev_status difference_interval(const board *b, const gate_sample *s, ev_ho
   return status;
 }
 
-/* The least n with 1 - exp(n ln_rate) >= sure, ln_rate < 0.  The quotient may be a little
-** beside a whole number. */
+/* The smallest n with 1 - exp(n ln_rate) >= sure, ln_rate < 0.  Rounding may put the quotient
+** just beside a whole number. */
 static double least_alike(double ln_rate, double sure) {
   double n = ceil(log1p(-sure) / ln_rate) - 1;
   if (!(n < EV_MOST_QUESTIONS)) return HUGE_VAL;
@@ -210,8 +211,8 @@ static double least_alike(double ln_rate, double sure) {
   return n;
 }
 
-/* Questions in all, as of right and wrong answers: how often either model alone would have
-** to be right for the same distance from the margin with the same variance. */
+/* The total number of questions, planned as for right and wrong answers: with rates of
+** disagreement that have the same distance from the margin and the same variance. */
 static ev_status plan_pair(const board *b, const board_gate_wish *wish, const gate_sample *s,
                            double beyond, ev_host host, double *n) {
   double diff = beyond - wish->margin, by = fmin(1, beyond); /* never below -1 + margin */
@@ -223,12 +224,12 @@ static ev_status plan_pair(const board *b, const board_gate_wish *wish, const ga
                         n);
 }
 
-/* How many more there must be, at least one, to have so many. */
+/* How many more questions are needed, at least one. */
 static double more_than(double questions, double wanted) {
   return wanted < EV_MOST_QUESTIONS ? fmax(1, wanted - questions) : NAN;
 }
 
-/* Where nothing differs, `least` is exact; where the candidate is ahead, fewer may do. */
+/* If nothing differs, `least` is exact; if the candidate is ahead, fewer may do. */
 static ev_status ask_more(const board *b, const board_gate_wish *wish, const gate_sample *s,
                           ev_host host, board_gate *gate) {
   double diff = gate->accuracy[BOARD_CANDIDATE] - gate->accuracy[BOARD_BASELINE];
@@ -263,7 +264,7 @@ static ev_status judge_pair(const board *b, const board_gate_wish *wish, const g
   return status;
 }
 
-/* The second time, with errored answers at their worst. */
+/* The second computation, with errored answers at their worst. */
 static ev_status bound_pair(const board *b, const board_gate_wish *wish, uint32_t *unknown[2],
                             ev_host host, board_gate *gate) {
   gate_sample s = {0};
@@ -321,10 +322,10 @@ static ev_status gate_above(const board *b, const gate_sample *s, double thresho
   options.threshold = threshold;
   if (s->graded) return mean_above(s, &options, host, p);
   if (s->repeated) return clustered_above(s, &options, host, p);
-  return ev_prob_above((double[]){s->cells[0], s->n}, &options, p);
+  return ev_prob_above((double[]){s->cells[0], s->n}, &options, host, p);
 }
 
-/* Question means to scores where some are graded; the sample is changed. */
+/* Converts question means to scores where some are graded; changes the sample. */
 static ev_status accuracy_interval(const board *b, gate_sample *s, ev_host host, ev_interval *ci) {
   board_units units = {.list = s->list, .count = s->count};
   for (size_t i = 0; s->graded && i < s->count; i++)
@@ -332,7 +333,7 @@ static ev_status accuracy_interval(const board *b, gate_sample *s, ev_host host,
   return board_units_interval(&units, s->graded, !s->graded && s->repeated, &b->options, host, ci);
 }
 
-/* Right answers and answers of the sample, of right or wrong ones. */
+/* The number of right answers and of answers in the sample, where all are right or wrong. */
 static void count_right(const gate_sample *s, double *right, double *n) {
   *right = *n = 0;
   for (size_t i = 0; i < s->count; i++) {
@@ -349,7 +350,7 @@ static const char *threshold_method(const board *b, const gate_sample *s) {
                               : "clustered by item, repeated rows as attempts";
 }
 
-/* Questions in all; of answers that are all alike, the variance says nothing. */
+/* The total number of questions; if all answers are equal, their variance cannot be used. */
 static double plan_above(const gate_sample *s, double p, const board_gate_wish *wish) {
   double mean = gate_mean(s, BOARD_CANDIDATE), within = p * (1 - p);
   double variance = fmax(0, board_sum_of(s->squares) / s->n - mean * mean);
@@ -367,11 +368,12 @@ static ev_status judge_threshold(const board *b, const board_gate_wish *wish, ga
   gate->accuracy[BOARD_CANDIDATE] = s->graded ? gate_mean(s, BOARD_CANDIDATE) : right / n;
   ev_status status = gate_above(b, s, t, host, &gate->prob);
   if (status == EV_OK) status = accuracy_interval(b, s, host, &gate->ci);
-  /* Few answers that are all right are as likely below a high threshold; that is no failure. */
+  /* Only an accuracy below t can fail: after a few answers that are all right, P(accuracy < t)
+  ** can be large too when t is high. */
   if (gate->accuracy[BOARD_CANDIDATE] < t) gate->worse = 1 - gate->prob;
   gate->ci.lo -= t;
   gate->ci.hi -= t;
-  /* n right answers give 1 - t^(n+1); attempts may do with fewer questions. */
+  /* n right answers give 1 - t^(n+1); with several attempts fewer questions may do. */
   if (!s->repeated) gate->least = fmax(1, least_alike(log(t), wish->sure) - 1);
   return status;
 }

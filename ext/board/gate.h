@@ -7,39 +7,40 @@
 
 #include "board.h"
 
-/* The two models of a gate, as places in arrays. */
+/* The two models of a gate, as indices of arrays. */
 enum { BOARD_BASELINE, BOARD_CANDIDATE };
 
 typedef struct board_gate_wish {
-  size_t model[2];  /* the baseline's number is not read where there is a threshold */
-  double threshold; /* that the candidate is to reach; NAN where it is held to a model */
+  size_t model[2];  /* the baseline's number is ignored if there is a threshold */
+  double threshold; /* the threshold to reach; NAN if the gate compares two models */
   double margin;    /* how much worse is acceptable, from 0 and below 1 */
   double sure;      /* strictly between 0.5 and 1 */
 } board_gate_wish;
 
 typedef enum board_outcome { BOARD_UNSURE, BOARD_PASS, BOARD_FAIL } board_outcome;
 
-/* What becomes of answers that are not known. */
+/* How unknown answers are treated. */
 typedef enum board_errors { BOARD_ERRORS_WRONG, BOARD_ERRORS_SKIPPED } board_errors;
 
-/* Numbers are NAN where there are none. */
+/* Numbers are NAN where they are not computed. */
 typedef struct board_gate {
   board_outcome result;
   board_errors errors;
-  const char *method; /* NULL without a question */
+  const char *method; /* the name of the method; NULL without a question */
   bool outside;       /* a score is outside its task's range, and nothing is computed */
-  double questions;   /* that count */
-  double errored[2];  /* answers that are not known, to questions that were asked of both */
+  double questions;   /* questions in the sample */
+  double errored[2];  /* unknown answers to questions that both were asked */
   double alone[2];    /* questions that only this model was asked */
-  double accuracy[2]; /* on the questions that count; of a threshold, the first is that */
-  ev_interval ci;     /* of the difference */
-  double prob, worse; /* how sure that it is acceptable, and that it is not */
-  double bound;       /* prob if errored answers were at their worst, where they are skipped */
-  double least;       /* questions without which nothing passes even if nothing differs */
-  double more;        /* questions that would probably settle it */
+  double accuracy[2]; /* on the questions in the sample; with a threshold, the first is the
+                         threshold */
+  ev_interval ci;     /* the interval of the difference */
+  double prob, worse; /* the probability that the candidate is acceptable, and that it is not */
+  double bound;       /* prob with errored answers at their worst, where they are skipped */
+  double least; /* the number of questions below which nothing passes, even if nothing differs */
+  double more;  /* the number of questions that would probably settle it */
 } board_gate;
 
-/* The gate of a board that is settled. */
+/* Computes the gate of a settled board. */
 ev_status board_judge(const board *b, const board_gate_wish *wish, ev_host host, board_gate *gate);
 
 #endif

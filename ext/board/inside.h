@@ -1,5 +1,5 @@
 /*
-** Private to ext/board: what a board is made of.
+** Private to ext/board: the parts of a board.
 */
 #ifndef BOARD_INSIDE_H
 #define BOARD_INSIDE_H
@@ -12,7 +12,7 @@
 ** names.c
 */
 
-/* A set of names, each with an owner, as a question has its task.  Names are numbered in
+/* A set of names, each with an owner, as a question belongs to a task.  Names are numbered in
 ** the order in which they came. */
 typedef struct board_entry {
   size_t at; /* of its bytes */
@@ -28,9 +28,8 @@ typedef struct board_names {
   size_t slot_count;
 } board_names;
 
-/* The number of a name, which is added if it is new.  `near` is a guess: rows come in an
-** order, and most names are that of the row before or the one after it.  False without
-** memory. */
+/* The number of a name, which is added if it is new.  `near` is a guess: rows are usually
+** sorted, and most names are that of the row before or the one after it.  False without memory. */
 bool board_name_number(board_names *names, board_name name, uint32_t owner, uint32_t near,
                        uint32_t *number);
 
@@ -40,7 +39,7 @@ board_name board_name_at(const board_names *names, size_t number);
 int board_compare_names(board_name x, board_name y);
 void board_free_names(board_names *names);
 
-/* Makes room for `want` elements, those that are new being zero; false without memory. */
+/* Makes room for `want` elements; new ones are zero.  False without memory. */
 bool board_grow(void *array, size_t *room, size_t want, size_t size);
 
 /*
@@ -54,7 +53,7 @@ typedef struct board_word {
 
 typedef struct board_tally {
   uint32_t asked, unknown;
-  double n, correct; /* n counts what is not known too if that is wrong */
+  double n, correct; /* n includes unknown answers if they count as wrong */
 } board_tally;
 
 typedef struct board_model {
@@ -69,7 +68,7 @@ typedef struct board_task {
   double lo, hi;
 } board_task;
 
-/* An answer that a bit does not hold: it has a score, or it is not the first. */
+/* An answer that does not fit in a bit: it has a score, or it is not the first. */
 typedef struct board_odd {
   double score;
   uint32_t model, question;
@@ -77,26 +76,26 @@ typedef struct board_odd {
   bool scored, first;
 } board_odd;
 
-/* An answer that is not known. */
+/* An unknown answer. */
 typedef struct board_unknown {
   uint32_t model, question;
 } board_unknown;
 
-/* What an answer cost, and how long it took; NAN where that is not known. */
+/* The cost and latency of an answer; NAN where unknown. */
 typedef struct board_spent {
   double cost, latency;
   uint32_t model, question;
 } board_spent;
 
-/* A model's answers to a question: how many are known, and the sum of their shares. */
+/* A model's answers to a question: the number of known ones, and the sum of their shares. */
 typedef struct board_cell {
   double total;
   uint32_t n;
   bool outside;
 } board_cell;
 
-/* A sum of shares in whole numbers of 2^-31 and of 2^-62, which is the same in whatever
-** order they are added. */
+/* A sum of shares in fixed point, in units of 2^-31 and 2^-62, so that it does not depend on the
+** order of addition. */
 typedef struct board_sum {
   int64_t units, rest;
 } board_sum;
@@ -105,14 +104,14 @@ void board_add_share(board_sum *sum, double share);
 void board_add_right(board_sum *sum, uint64_t answers);
 double board_sum_of(board_sum sum);
 
-/* Set bits; without a processor's own instruction, which not every processor has. */
+/* The number of set bits, without a processor instruction that not every processor has. */
 static inline uint32_t board_popcount(uint64_t x) {
   x -= x >> 1 & 0x5555555555555555u;
   x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
   return (uint32_t)((((x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu) * 0x0101010101010101u) >> 56);
 }
 
-/* What is computed on demand, once. */
+/* Results computed once, when first asked for. */
 typedef struct board_asked {
   bool known;
   ev_interval ci;
@@ -132,7 +131,7 @@ typedef struct board_part {
   bool asked, repeated, outside;
 } board_part;
 
-/* What is kept of the tasks of one pair. */
+/* Results kept for the tasks of one pair. */
 typedef struct board_slices {
   bool known;
   size_t a, b;
@@ -140,7 +139,7 @@ typedef struct board_slices {
   ev_interval *shrunken;
 } board_slices;
 
-/* A model's question scores: their sum and how many they are. */
+/* A model's question scores: their sum and number. */
 typedef struct board_rest {
   board_sum sum;
   double n;
@@ -148,7 +147,7 @@ typedef struct board_rest {
 
 struct board {
   board_settings settings;
-  ev_options options; /* of every model of ext/stats */
+  ev_options options; /* options for every model of ext/stats */
   board_names models, tasks, questions;
   board_model *model;
   board_task *task;
@@ -159,24 +158,25 @@ struct board {
   size_t unknown_count, unknown_room;
   board_spent *spent;
   size_t spent_count, spent_room;
-  uint32_t last_model, last_task, last_question; /* of the row before */
+  uint32_t last_model, last_task, last_question; /* numbers of the previous row */
   bool repeated;                                 /* some question has several answers */
 
   /* settle.c */
   size_t words;
   uint32_t *model_order, *model_place, *task_order, *task_place;
-  uint32_t *by_task, *task_begin; /* questions, those of a task together */
-  uint32_t *row_of;               /* of a question, 1 + its row; NULL where there are no rows */
-  uint32_t *rows;                 /* questions that are taken one by one */
+  uint32_t *by_task, *task_begin; /* questions, sorted by task */
+  uint32_t *row_of;               /* 1 + the row of a question; NULL if there are no rows */
+  uint32_t *rows;                 /* questions that are compared one by one */
   size_t row_count;
   board_cell *cells; /* models x rows */
-  board_sum *sums;   /* likewise; NULL where every cell has one answer */
-  uint64_t *common;  /* questions that every model answered, a bit each */
+  board_sum *sums;   /* likewise; NULL if every cell has one answer */
+  uint64_t *common;  /* questions that every model answered, one bit each */
   double common_count;
   size_t answering; /* models with a known answer */
 
   /* standing.c */
-  board_part *parts; /* models x tasks */
+  board_part *parts;   /* models x tasks */
+  ev_interval *nested; /* noise.c: likewise, NaN where not yet computed; NULL before the first */
   board_total *totals;
 
   /* pairs.c */
@@ -190,8 +190,8 @@ struct board {
   board_slices held_slices, shrunken_slices;
 
   /* cost.c, frontier.c */
-  size_t *spent_begin; /* of each model, once what was spent is sorted */
-  board_costs *costs;  /* one per model, once known */
+  size_t *spent_begin; /* where each model begins, once the costs are sorted */
+  board_costs *costs;  /* one per model, once computed */
   board_latencies *latencies;
   board_frontier_word *frontier;
 
@@ -212,7 +212,7 @@ static inline board_cell *board_cells_of(const board *b, size_t model) {
   return b->cells + model * b->row_count;
 }
 
-/* A model's answers to a question, bit or row. */
+/* A model's answers to a question, from its bit or its row. */
 static inline board_cell board_answer(const board *b, size_t model, size_t question) {
   if (b->row_of && b->row_of[question]) return board_cells_of(b, model)[b->row_of[question] - 1];
   const board_word *w = &b->model[model].words[question >> 6];
@@ -220,20 +220,20 @@ static inline board_cell board_answer(const board *b, size_t model, size_t quest
                       (uint32_t)(w->known >> (question & 63) & 1), false};
 }
 
-/* missing.c: how many answers of a model are not known, of each question; to be freed, NULL
-** without memory. */
+/* missing.c: the number of a model's unknown answers, by question; to be freed, NULL without
+** memory. */
 uint32_t *board_unknown_of(const board *b, size_t model);
 
-/* cost.c: keeps what a row cost, if anything; false without memory. */
+/* cost.c: keeps the cost and latency of a row, if any; false without memory. */
 bool board_keep_spent(board *b, const board_row *row);
 
-/* A question of a model: what its answers cost together, and how many have a cost. */
+/* A question of a model: the total cost of its answers, and the number of answers with a cost. */
 typedef struct board_question_cost {
   double total, costed;
   uint32_t question;
 } board_question_cost;
 
-/* Those of a model with a cost, by number; to be freed.  False without memory. */
+/* The questions of a model with a cost, by number; to be freed.  False without memory. */
 bool board_question_costs(board *b, size_t model, board_question_cost **out, size_t *count);
 
 /* pairs.c: the sign-flip test of differences between -1 and 1. */
@@ -241,22 +241,22 @@ ev_status board_flip_test(const board *b, const ev_score *diffs, size_t count, e
                           double *p);
 
 /*
-** interval.c: a model's answers, as ext/stats takes them.
+** interval.c: a model's answers in the form that ext/stats takes.
 */
 typedef struct board_units {
-  ev_score_cluster *list; /* questions: total, number of answers, how many are like this */
+  ev_score_cluster *list; /* questions: total, number of answers, number of such questions */
   size_t count, room;
   double questions;
 } board_units;
 
-/* A model's answers that are not known, counted as all wrong or all right. */
+/* A model's unknown answers, counted as all wrong or all right. */
 typedef struct board_missing {
   const uint32_t *of; /* how many of each question */
-  double share;       /* that each is: 0 or 1 */
+  double share;       /* what each counts as: 0 or 1 */
 } board_missing;
 
-/* Appends the answers of a model to the questions of a task, or of those only that every
-** model answered; with what is missing, unless that is NULL. */
+/* Appends the answers of a model to the questions of a task, or only to those that every model
+** answered; and the unknown ones, unless `missing` is NULL. */
 ev_status board_gather(const board *b, size_t model, size_t task, bool common,
                        const board_missing *missing, board_units *units);
 void board_free_units(board_units *units);
@@ -268,15 +268,16 @@ ev_status board_units_interval(const board_units *units, bool graded, bool repea
 ev_status board_tasks_interval(const board *b, size_t model, bool common,
                                const board_missing *missing, ev_host host, ev_interval *ci);
 
-/* To twelve digits after the point: a mean of tasks may differ beyond them by its order. */
+/* Rounds to twelve digits after the point: beyond them a mean of tasks may depend on their
+** order. */
 double board_round(double x);
 
-/* Over tasks, a model of one task stands as on that. */
+/* Over tasks, a model with one task is treated as on that task. */
 static inline bool board_over_tasks(const board *b, const board_standing *s) {
   return b->settings.by_task && s->tasks > 1;
 }
 
-/* Keeps an interval; one that failed for want of memory is tried again. */
+/* Keeps an interval; one that failed because memory was short is computed again. */
 static inline ev_status board_keep(board_asked *kept, ev_status status, const ev_interval *ci) {
   *kept = (board_asked){status == EV_OK, *ci};
   return status;

@@ -68,14 +68,14 @@ static ev_status mean_interval(const board_units *units, const ev_options *optio
   return status;
 }
 
-static ev_status bayes_interval(const board_units *units, const ev_options *options,
+static ev_status bayes_interval(const board_units *units, const ev_options *options, ev_host host,
                                 ev_interval *ci) {
   double counts[2] = {0, 0};
   for (size_t i = 0; i < units->count; i++) {
     counts[0] += units->list[i].total * units->list[i].times;
     counts[1] += units->list[i].times;
   }
-  return ev_bayes(counts, options, ci);
+  return ev_bayes(counts, options, host, ci);
 }
 
 ev_status board_units_interval(const board_units *units, bool graded, bool repeated,
@@ -85,7 +85,7 @@ ev_status board_units_interval(const board_units *units, bool graded, bool repea
   if (graded && repeated) return ev_clustered_mean(units->list, units->count, options, host, ci);
   if (graded) return mean_interval(units, options, host, ci);
   if (repeated) return clustered_interval(units, options, host, ci);
-  return bayes_interval(units, options, ci);
+  return bayes_interval(units, options, host, ci);
 }
 
 /*
@@ -112,7 +112,7 @@ static ev_status append_task(const board *b, size_t model, size_t task, bool com
   const board_tally *tally = &b->model[model].tasks[task];
   size_t before = scores->count;
   bool ok = true;
-  if (!common && !s->graded && !s->repeated) { /* counts are there already */
+  if (!common && !s->graded && !s->repeated) { /* the counts are there already */
     double unknown = missing ? tally->unknown : 0, right = missing ? missing->share * unknown : 0;
     ok = append_score(scores, 1, tally->correct + right) &&
          append_score(scores, 0, tally->n - tally->correct + unknown - right);

@@ -1,12 +1,12 @@
 /*
-** What the answers that are not known could make of a model's accuracy.
+** Bounds on a model's accuracy, whatever its unknown answers were.
 */
 #include <stdlib.h>
 
 #include "../stats/proportion.h"
 #include "inside.h"
 
-/* Over the questions of some tasks. */
+/* Sums over the questions of some tasks. */
 typedef struct missing_sum {
   double total, known, missing;
 } missing_sum;
@@ -22,7 +22,8 @@ static missing_sum sum_missing(const board *b, size_t model, size_t from, size_t
   return sum;
 }
 
-/* All wrong, and all right; as shares, of right and wrong and of graded answers alike. */
+/* The accuracy with all of them wrong, and with all of them right; as shares, for graded answers
+** too. */
 void board_extremes(const board *b, size_t model, double *lowest, double *highest) {
   size_t each = b->settings.by_task ? 1 : b->tasks.count, counted = 0;
   double low = 0, high = 0;
@@ -81,7 +82,7 @@ uint32_t *board_unknown_of(const board *b, size_t model) {
   return of;
 }
 
-/* By 2. */
+/* Case 2 above. */
 static ev_status extreme_interval(const board *b, size_t model, bool graded, bool over_tasks,
                                   ev_host host, ev_interval *ci) {
   uint32_t *unknown = board_unknown_of(b, model);
@@ -105,7 +106,7 @@ ev_status board_bounded(board *b, size_t model, ev_host host, ev_interval *ci) {
   *ci = board_no_interval();
   if (s->n + unknown == 0 || s->outside) return EV_OK;
   if (!graded && !s->repeated && !over_tasks)
-    return ev_bounded((double[]){s->correct, s->n - s->correct, unknown}, &b->options, ci);
+    return ev_bounded((double[]){s->correct, s->n - s->correct, unknown}, &b->options, host, ci);
   if (unknown == 0) return board_model_interval(b, model, host, ci);
   *ci = total->bounded.ci;
   if (total->bounded.known) return EV_OK;

@@ -44,7 +44,7 @@ static bool is_name(const board_names *names, size_t number, board_name name, ui
          memcmp(names->bytes + e->at, name.bytes, name.size) == 0;
 }
 
-/* The slot of a name, or the free one where it belongs; there is always a free one. */
+/* The slot of a name, or the free slot where it belongs; one slot is always free. */
 static size_t slot_of_name(const board_names *names, board_name name, uint32_t owner,
                            uint32_t hash) {
   size_t at = hash & (names->slot_count - 1);
@@ -110,7 +110,7 @@ static bool is_numeric(board_name name) {
   return name.kind == BOARD_INTEGER || name.kind == BOARD_REAL;
 }
 
-/* A whole number is an integer, so what is left never equals one, rounded or not. */
+/* Whole numbers are stored as integers, so a remaining double never equals one, rounded or not. */
 static int compare_numeric(board_name x, board_name y) {
   int64_t i = 0, j = 0;
   double p = 0, q = 0;

@@ -6,13 +6,13 @@
 ** 2. Questions that are rows are compared one by one.  A graded question, and one that
 **    either was asked again, makes the pair a scored one: a sample of differences of
 **    question means, to which the bits add their -1, 0 and 1.
-** 3. Where each task counts alike, every pair is a scored one, and a difference weighs
-**    as one over the shared questions of its task.
+** 3. If every task counts the same, every pair is a scored one, and a difference has the
+**    weight 1 / (number of shared questions of its task).
 ** 4. Tested: the sign-flip test of the differences, which is McNemar's mid-p where
 **    all are -1, 0 and 1.  It needs no posterior: with 15 questions the tail of one
 **    never gets below what Holm's method asks of 171 pairs.
-** 5. All pairs are held to each other by Holm's method: sorted by p, the i-th of k, from
-**    0, is multiplied by k - i, and none is less than the one before.
+** 5. p is corrected for testing all pairs by Holm's method: in the order of p, the i-th of k,
+**    from 0, is multiplied by k - i, and none is less than the one before.
 */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@
 #include "../stats/sign_flip.h"
 #include "inside.h"
 
-/* Differences of question means by their task, and what a difference of each task weighs. */
+/* Differences of question means by task, and the weight of a difference in each task. */
 typedef struct differences {
   ev_task_score *list;
   double *weights;
@@ -41,19 +41,19 @@ static bool append_difference(differences *d, double difference, double times) {
   return true;
 }
 
-/* The differences appended since the last call are those of one task, or of all. */
+/* Closes a task: the differences appended since the last call belong to it, or to all tasks. */
 static bool end_task(differences *d, double weight) {
   if (!board_grow(&d->weights, &d->weights_room, d->tasks + 1, sizeof *d->weights)) return false;
   d->weights[d->tasks++] = weight;
   return true;
 }
 
-/* What is counted of the questions that two models share, of one task or of all. */
+/* The counts of the questions that two models share, in one task or in all. */
 typedef struct shared {
-  uint64_t n, both, right_a, right_b; /* of those that are right or wrong and asked once */
+  uint64_t n, both, right_a, right_b; /* questions that are right or wrong and asked once */
   uint64_t scored;                    /* the others */
-  board_sum sum_a, sum_b;             /* of the question means of the others */
-  bool outside, differs;              /* of the others: a score outside, means that differ */
+  board_sum sum_a, sum_b;             /* sums of the question means of the others */
+  bool outside, differs; /* among the others: a score is outside its range; some means differ */
 } shared;
 
 static void count_shared_bits(const board *b, const board_pair *p, shared *s) {
@@ -66,7 +66,7 @@ static void count_shared_bits(const board *b, const board_pair *p, shared *s) {
   }
 }
 
-/* One question; `d` is NULL where only counts are wanted. */
+/* Adds one question; `d` is NULL if only counts are wanted. */
 static bool count_question(const board *b, uint32_t question, board_cell x, board_cell y, shared *s,
                            differences *d) {
   if (x.n == 0 || y.n == 0) return true;
@@ -88,7 +88,7 @@ static bool count_question(const board *b, uint32_t question, board_cell x, boar
   return !d || append_difference(d, mean_a - mean_b, 1);
 }
 
-/* The -1, 0 and 1 that questions asked once give. */
+/* Appends the differences -1, 0 and 1 of questions asked once. */
 static bool append_bits(differences *d, const shared *s) {
   double only_a = (double)(s->right_a - s->both), only_b = (double)(s->right_b - s->both);
   return append_difference(d, 1, only_a) && append_difference(d, -1, only_b) &&
@@ -105,7 +105,7 @@ static bool walk_questions(const board *b, const board_pair *p, shared *s, diffe
   return !d || (append_bits(d, s) && end_task(d, 1));
 }
 
-/* Sums of shares to a mean of all the questions counted. */
+/* Sums of shares to means over all questions counted. */
 static double mean_of(board_sum sum, uint64_t right, uint64_t questions) {
   board_add_right(&sum, right);
   return board_sum_of(sum) / (double)questions;
@@ -124,7 +124,7 @@ static bool walk_slice(const board *b, const board_pair *p, shared *s, differenc
   return walk_task(b, p, p->slice - 1, s, d) && (!d || (append_bits(d, s) && end_task(d, 1)));
 }
 
-/* Likewise, task by task; the means are those of the tasks' means. */
+/* The same where each task counts alike: the means are those of task means. */
 static bool walk_tasks(const board *b, board_pair *p, shared *all, differences *d) {
   board_sum sum_a = {0, 0}, sum_b = {0, 0};
   double tasks = 0;
@@ -181,12 +181,12 @@ static bool count_pair(const board *b, board_pair *p, differences *d) {
   return true;
 }
 
-/* Of one task where `slice` is 1 + its number, and of all where it is 0. */
-static ev_status count_anew(const board *b, size_t model_a, size_t model_b, size_t slice,
-                            board_pair *p) {
+/* Counts one task if `slice` is 1 + its number, and all tasks if it is 0. */
+static ev_status count_slice(const board *b, size_t model_a, size_t model_b, size_t slice,
+                             board_pair *p) {
   *p = (board_pair){.a = (uint32_t)model_a, .b = (uint32_t)model_b, .slice = (uint32_t)slice};
   p->p = p->p_all = p->prob = p->mean_a = p->mean_b = NAN;
-  /* A model without a name is compared with no other. */
+  /* A model that does not exist is compared with no other. */
   if (model_a == model_b || board_model_name(b, model_a).kind == BOARD_NULL ||
       board_model_name(b, model_b).kind == BOARD_NULL)
     return EV_OK;
@@ -203,8 +203,9 @@ const char *board_pair_method(const board *b, const board_pair *p) {
 ** Intervals and tests
 */
 
-/* Merges equal scores in place, by a hash table; returns how many are left.  It changes no
-** digit: most scores have few values, and ext/stats would sort them all. */
+/* Merges equal scores in place, by a hash table, and returns how many are left.  It changes no
+** digit, and saves time: most scores have few different values, and ext/stats would sort them
+** all. */
 static size_t merge_scores(ev_score *scores, size_t count, uint32_t *slots, size_t slot_count) {
   size_t left = 0;
   for (size_t i = 0; i < count; i++) {
@@ -223,8 +224,8 @@ static size_t merge_scores(ev_score *scores, size_t count, uint32_t *slots, size
   return left;
 }
 
-/* The differences of a scored pair as ev_paired_mean_diff takes them, each times its
-** weight over the largest: a sum of them has the sign of the weighted mean. */
+/* The differences of a scored pair as ev_paired_mean_diff takes them, each times its weight over
+** the largest weight: their sum has the sign of the weighted mean. */
 static ev_score *weighted_scores(const differences *d, size_t *count) {
   size_t slot_count = 16;
   while (slot_count < 2 * d->count) slot_count *= 2;
@@ -288,8 +289,8 @@ static ev_status scored_prob(const board *b, const board_pair *p, ev_host host, 
 }
 
 /* The sign-flip test cannot be computed where three or more sizes of differences without a
-** common unit came hundreds of times each.  The posterior of so many questions is close to
-** normal, and its smaller tail, doubled, close to p. */
+** common unit occur hundreds of times each.  The posterior of so many questions is close to
+** normal, and twice its smaller tail is close to p. */
 ev_status board_flip_test(const board *b, const ev_score *diffs, size_t count, ev_host host,
                           double *p) {
   ev_status status = ev_paired_p(diffs, count, &b->options, host, p);
@@ -321,9 +322,8 @@ ev_status board_pair_interval(board *b, board_pair *p, ev_host host, ev_interval
   if (p->scored) return scored_interval(b, p, host, ci);
   double cells[4];
   cells_of(p, cells);
-  ev_options options = b->options;
-  options.memo = &b->memo;
-  return ev_paired_diff(cells, &options, ci);
+  host.memo = &b->memo;
+  return ev_paired_diff(cells, &b->options, host, ci);
 }
 
 ev_status board_pair_prob(board *b, board_pair *p, ev_host host) {
@@ -331,16 +331,15 @@ ev_status board_pair_prob(board *b, board_pair *p, ev_host host) {
   if (p->scored) return scored_prob(b, p, host, &p->prob);
   double cells[4];
   cells_of(p, cells);
-  ev_options options = b->options;
-  options.memo = &b->memo;
-  return ev_paired_prob_better(cells, &options, &p->prob);
+  host.memo = &b->memo;
+  return ev_paired_prob_better(cells, &b->options, host, &p->prob);
 }
 
 ev_status board_test_pair(const board *b, board_pair *p, ev_host host) {
   if (p->tested || p->n == 0 || p->outside) return EV_OK;
   double only[2] = {p->only_a, p->only_b};
   ev_status status =
-      p->scored ? scored_test(b, p, host, &p->p) : ev_mcnemar_p(only, &b->options, &p->p);
+      p->scored ? scored_test(b, p, host, &p->p) : ev_mcnemar_p(only, &b->options, host, &p->p);
   if (status != EV_OK) return status;
   p->tested = true;
   return EV_OK;
@@ -353,7 +352,7 @@ static size_t pairs_of(size_t models) {
   return models ? models * (models - 1) / 2 : 0;
 }
 
-/* Places i < j, row by row of a triangle. */
+/* The index of the pair at positions i < j in a triangle stored by rows. */
 static size_t pair_index(size_t models, size_t i, size_t j) {
   return i * (2 * models - i - 1) / 2 + (j - i - 1);
 }
@@ -364,14 +363,14 @@ const board_pair *board_pair_at(const board *b, size_t place_a, size_t place_b) 
 
 ev_status board_count_pair(const board *b, size_t model_a, size_t model_b, board_pair *p) {
   size_t a = b->model_place[model_a], c = b->model_place[model_b];
-  if (!b->pairs || a >= c) return count_anew(b, model_a, model_b, 0, p);
+  if (!b->pairs || a >= c) return count_slice(b, model_a, model_b, 0, p);
   *p = *board_pair_at(b, a, c);
   return EV_OK;
 }
 
 ev_status board_count_slice(const board *b, size_t model_a, size_t model_b, size_t task,
                             board_pair *p) {
-  return count_anew(b, model_a, model_b, task + 1, p);
+  return count_slice(b, model_a, model_b, task + 1, p);
 }
 
 ev_status board_count_pairs(board *b, ev_host host) {
@@ -382,7 +381,7 @@ ev_status board_count_pairs(board *b, ev_host host) {
   for (size_t i = 0; i < models && status == EV_OK; i++) {
     if (ev_interrupted(host)) status = EV_INTERRUPTED;
     for (size_t j = i + 1; j < models && status == EV_OK; j++)
-      status = count_anew(b, b->model_order[i], b->model_order[j], 0, &pairs[at++]);
+      status = count_slice(b, b->model_order[i], b->model_order[j], 0, &pairs[at++]);
   }
   if (status == EV_OK)
     b->pairs = pairs;

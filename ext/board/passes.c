@@ -1,6 +1,6 @@
 /*
-** Questions that were asked again: the chance that one of k attempts is right, and that
-** all are.  Of tasks whose answers are right or wrong.
+** Questions that were asked again: the probability that at least one of k attempts is right,
+** and that all are.  For tasks whose answers are right or wrong.
 */
 #include "../stats/pass.h"
 

@@ -1,8 +1,8 @@
 /*
-** Questions: how many models have them right, and whether those are the better ones.
+** Questions: how many models have them right, and whether those are the better models.
 **
-** A model's score on a question is its share, the mean where it was asked again; its rest is
-** the mean of its scores on all other questions that it answered.
+** A model's score on a question is its share, the mean share if it was asked again; its rest
+** score is the mean of its scores on all other questions that it answered.
 */
 #include <stdlib.h>
 
@@ -73,7 +73,7 @@ ev_status board_question_interval(const board *b, size_t question, ev_host host,
   board_units units = {0};
   *ci = board_no_interval();
   if (s.models == 0 || s.outside) return EV_OK;
-  if (!s.scored) return ev_bayes((double[]){s.models - s.right, s.models}, &b->options, ci);
+  if (!s.scored) return ev_bayes((double[]){s.models - s.right, s.models}, &b->options, host, ci);
   for (size_t m = 0; m < b->models.count; m++) {
     board_cell cell = board_answer(b, m, question);
     if (cell.n == 0) continue;
@@ -111,8 +111,8 @@ static bool know_rests(board *b) {
   return b->rests;
 }
 
-/* The answers to a question by models that answered another one too, in the order of their
-** names; none where a score is out of range.  The room is for all models. */
+/* The answers to a question by models that also answered another one, in the order of their
+** names; none if a score is out of range.  There is room for all models. */
 static size_t list_answers(const board *b, size_t question, ev_item_answer *list) {
   size_t count = 0;
   for (size_t i = 0; i < b->models.count; i++) {
@@ -147,7 +147,7 @@ ev_status board_item_rest(board *b, size_t question, double *r, ev_interval *ci)
   return EV_OK;
 }
 
-/* `p` is NULL where it is not wanted. */
+/* `p` is NULL if it is not wanted. */
 static ev_status item_low(board *b, size_t question, double *auc, double *p) {
   size_t count;
   *auc = NAN;

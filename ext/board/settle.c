@@ -21,7 +21,7 @@ static int by_name(const void *a, const void *b) {
   return board_compare_names(((const sorted_name *)a)->name, ((const sorted_name *)b)->name);
 }
 
-/* Fills the number at every place, and the place of every number. */
+/* Fills the number at each position, and the position of each number. */
 static bool sort_names(const board_names *names, uint32_t *order, uint32_t *place) {
   sorted_name *sorted = malloc((names->count + 1) * sizeof *sorted);
   if (!sorted) return false;
@@ -36,7 +36,7 @@ static bool sort_names(const board_names *names, uint32_t *order, uint32_t *plac
   return true;
 }
 
-/* Every model gets words for all questions and tallies for all tasks. */
+/* Allocates words for all questions and tallies for all tasks of every model. */
 static bool level_models(board *b) {
   b->words = (b->questions.count + 63) / 64;
   for (size_t m = 0; m < b->models.count; m++) {
@@ -50,7 +50,7 @@ static bool level_models(board *b) {
 
 static bool answers_any(const board *b, size_t model) {
   for (size_t t = 0; t < b->tasks.count; t++)
-    if (b->model[model].tasks[t].n) return true;
+    if (b->model[model].tasks[t].n > 0) return true;
   return false;
 }
 
@@ -65,7 +65,7 @@ static void find_common(board *b) {
   for (size_t w = 0; w < b->words; w++) b->common_count += board_popcount(b->common[w]);
 }
 
-/* Lists questions by their task: a counting sort, which keeps their order within it. */
+/* Sorts questions by task: a counting sort, which is stable. */
 static void group_by_task(board *b) {
   size_t tasks = b->tasks.count, questions = b->questions.count;
   memset(b->task_begin, 0, (tasks + 2) * sizeof *b->task_begin);
@@ -81,7 +81,7 @@ static bool has_rows(const board *b) {
   return any;
 }
 
-/* Which questions are taken one by one. */
+/* Finds the questions that are compared one by one. */
 static bool number_rows(board *b) {
   size_t questions = b->questions.count;
   b->row_of = calloc(questions + 1, sizeof *b->row_of);
@@ -112,7 +112,7 @@ static void move_bits(board *b) {
   }
 }
 
-/* A score counts in a graded task, and a verdict elsewhere. */
+/* The share of an answer: in a graded task its score, elsewhere its verdict. */
 static double share_of(const board *b, const board_odd *odd) {
   const board_task *task = &b->task[board_task_of(b, odd->question)];
   if (!task->graded || !odd->scored) return odd->correct;
@@ -123,7 +123,7 @@ static bool is_share(double x) {
   return x >= 0 && x <= 1;
 }
 
-/* First answers replace the bit that was kept for them; the others are added. */
+/* Adds the answers to the cells; a first answer replaces the bit that stood for it. */
 static void fill_cells(board *b, bool first) {
   for (size_t i = 0; i < b->odd_count; i++) {
     const board_odd *odd = &b->odds[i];
@@ -152,7 +152,7 @@ static bool make_cells(board *b) {
   for (size_t i = 0; i < count; i++)
     if (b->cells[i].n && !b->cells[i].outside) board_add_share(&b->sums[i], b->cells[i].total);
   fill_cells(b, false);
-  /* One answer keeps its share, of which the sum may lack the last bits. */
+  /* A single answer keeps its own share, since the fixed-point sum may lack its last bits. */
   for (size_t i = 0; i < count; i++)
     if (b->cells[i].n > 1) b->cells[i].total = board_sum_of(b->sums[i]);
   return true;

@@ -2,20 +2,20 @@
 ** Which tasks got better or worse between two models, A the old one and B the new one.
 **
 ** 1. Every task on its own: the pair on the task's questions (pairs.c), and its p.
-** 2. All tasks of the pair are held to each other, by the methods of Holm (1979) and of
+** 2. p is corrected for testing all tasks of the pair, by the methods of Holm (1979) and of
 **    Benjamini and Hochberg (1995).
 ** 3. Partial pooling: of the questions that one model alone has right, the share that B
 **    has right, each task a cluster of the hierarchy, shrunken toward the other tasks.
 **
-** What 2 and 3 give is kept for one pair, because rows come pair by pair.
+** The results of 2 and 3 are kept for one pair, because rows come pair by pair.
 */
 #include <stdlib.h>
 
 #include "../stats/each.h"
 #include "inside.h"
 
-/* At this level about 5% or less of the tasks that the hierarchy calls worse are not, where
-** at 0.95 it is up to 11%: simulated with 20 and 57 tasks of 10 to 50 questions. */
+/* At this level at most about 5% of the tasks that the hierarchy calls worse are not worse; at
+** 0.95 up to 11% are not.  Simulated with 20 and 57 tasks of 10 to 50 questions. */
 static const double SHRUNKEN_LEVEL = 0.98;
 
 static int by_tested_p(const void *x, const void *y) {
@@ -77,8 +77,8 @@ ev_status board_held_slice(board *b, size_t model_a, size_t model_b, size_t task
   return status;
 }
 
-/* The clusters of the hierarchy, in the places of their tasks; those without a question
-** that one model alone has right, and scored ones, are none, and have n = 0. */
+/* The clusters of the hierarchy, indexed by task.  Tasks without a question that exactly one
+** model has right, and scored tasks, are not clusters and have n = 0. */
 static ev_status shrink_slices(const board *b, size_t model_a, size_t model_b, ev_host host,
                                ev_cluster *clusters, ev_each *each, ev_interval *shrunken) {
   size_t count = 0, at = 0;

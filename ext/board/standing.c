@@ -1,5 +1,5 @@
 /*
-** How models stand: counts and means by task and over all tasks, and their intervals.
+** Accuracy of models: counts and means by task and over all tasks, and their intervals.
 */
 #include <stdlib.h>
 
@@ -126,8 +126,8 @@ bool board_task_range(const board *b, size_t task, double *lo, double *hi) {
   return b->task[task].graded;
 }
 
-/* Names a method; rows that repeat a question without saying which attempt they are were
-** taken for attempts, which the name says. */
+/* Names the method.  Rows that repeat a question without an attempt number are taken for
+** attempts, and the name says so. */
 const char *board_method(const board *b, const board_standing *s, bool tasks) {
   bool guessed = s->repeated && !b->settings.numbered;
   if (s->n == 0) return NULL;
@@ -145,14 +145,14 @@ const char *board_method(const board *b, const board_standing *s, bool tasks) {
 /*
 ** Intervals
 */
-/* Of some tasks together. */
+/* The interval over some tasks together. */
 static ev_status questions_interval(const board *b, size_t model, size_t from, size_t to,
                                     const board_standing *s, ev_host host, ev_interval *ci) {
   board_units units = {0};
   ev_status status = EV_OK;
   *ci = board_no_interval();
   if (s->n == 0 || s->outside) return EV_OK;
-  if (!s->graded && !s->repeated) { /* counts are there already */
+  if (!s->graded && !s->repeated) { /* the counts are there already */
     units.count = 2;
     units.list = (ev_score_cluster[]){{0, 1, s->n - s->correct}, {1, 1, s->correct}};
     return board_units_interval(&units, false, false, &b->options, host, ci);
@@ -165,8 +165,15 @@ static ev_status questions_interval(const board *b, size_t model, size_t from, s
   return status;
 }
 
-ev_status board_task_interval(const board *b, size_t model, size_t task, ev_host host,
-                              ev_interval *ci) {
+const char *board_task_method(const board *b, size_t model, size_t task) {
+  board_standing s = board_task_standing(b, model, task);
+  if (!board_nested(b, model, task)) return board_method(b, &s, false);
+  return b->settings.numbered ? "nested in tasks and items"
+                              : "nested in tasks and items, repeated rows as attempts";
+}
+
+ev_status board_task_interval(board *b, size_t model, size_t task, ev_host host, ev_interval *ci) {
+  if (board_nested(b, model, task)) return board_nested_interval(b, model, task, host, ci);
   board_standing s = board_task_standing(b, model, task);
   return questions_interval(b, model, task, task + 1, &s, host, ci);
 }
@@ -201,11 +208,11 @@ ev_status board_macro_interval(board *b, size_t model, ev_host host, ev_interval
   return board_keep(&total->macro, board_tasks_interval(b, model, false, NULL, host, ci), ci);
 }
 
-/* Below so many tasks nobody can say what others are like. */
+/* With fewer tasks nothing can be said about other tasks. */
 enum { FEWEST_TASKS = 5 };
 
-/* The accuracy on another task like these: tasks are the clusters, in the order of their
-** names, for the same digits. */
+/* The accuracy on another task like these: the tasks are the clusters, sorted by name, so that
+** the digits do not depend on the order of rows. */
 static ev_status other_tasks(const board *b, size_t model, ev_host host, ev_interval *ci) {
   const board_standing *s = &b->totals[model].standing;
   board_units units = {0};

@@ -1,11 +1,11 @@
 /*
-** Questions to the results, in SQL; and what SQLite says, in the words of the program.
+** Runs SQL over the results, and rewords SQLite's messages for the command line.
 */
 #include <string.h>
 
 #include "cli.h"
 
-/* The columns of the table, a comma between them; NULL where that cannot be told. */
+/* The columns of the table, separated by commas; NULL if they cannot be read. */
 static char *columns_of(const cli_results *r) {
   sqlite3_stmt *rows = NULL;
   char *names = NULL;
@@ -18,8 +18,10 @@ static char *columns_of(const cli_results *r) {
   return names;
 }
 
-/* Where the functions would have options named, the program has them on its command line. */
+/* Options of the functions, and the command-line options that set them. */
 static int fail_columns(const cli *c, const cli_results *r, const char *message, size_t size) {
+  if (strcmp(c->verb->name, "votes") == 0)
+    return cli_fail(c, "%.*s; votes have columns model_a, model_b and winner", (int)size, message);
   char *names = columns_of(r);
   int status =
       cli_fail(c, "%.*s; say which is which by --model, --task, --item, --correct or --score%s%s",
@@ -28,7 +30,7 @@ static int fail_columns(const cli *c, const cli_results *r, const char *message,
   return status;
 }
 
-/* Where a message of the functions tells what to do in SQL, and what to do here. */
+/* Advice in messages that is meant for SQL, and what to say on the command line instead. */
 static const char *const remedies[][2] = {
     {"; SELECT model FROM eval_leaderboard", "evalci leaderboard lists them"},
     {"; the source has counts",

@@ -1,6 +1,7 @@
 /*
-** The verbs that show a table of the board: leaderboard, compare, tasks, passes, slices,
-** questions.  To people the columns that fit on a line; as JSON, CSV or Markdown all of them.
+** The verbs that show a table of the board: leaderboard, compare, tasks, passes, noise,
+** slices, questions, votes.  As text, the columns that fit on a line; as JSON, CSV or Markdown, all
+*of them.
 */
 #include <string.h>
 
@@ -11,7 +12,8 @@
 #define POINTS(x) FORMATTED("'%+.1f'", "100 * " x)
 #define CHANCE(x) FORMATTED("'%.3f'", x)
 
-/* A column for people, and what it is; ? and ! before a name as cli_collect() has them. */
+/* A column shown to people, and its SQL; ? and ! before a name mean what they mean in
+** cli_collect(). */
 typedef struct cli_column {
   const char *name, *sql;
 } cli_column;
@@ -27,7 +29,7 @@ typedef struct cli_board {
 
 static const cli_board boards[] = {
     {.verb = "leaderboard",
-     .about = "Accuracy with its %s interval, and the ranks that are open to each model.",
+     .about = "Accuracy with its %s interval, and the ranks that each model may have.",
      .columns = {{"rank", "iif(rank_lo = rank_hi, rank_lo, rank_lo || '\u2013' || rank_hi)"},
                  {"model", "model"},
                  {"accuracy", PERCENT("accuracy")},
@@ -39,7 +41,7 @@ static const cli_board boards[] = {
                  {"!common", "iif(common = 0, 'nothing in common', NULL)"}}},
     {.verb = "compare",
      .about = "A - B in points, on the questions that both answered, with its %s interval; p and "
-              "verdict are held to all pairs.",
+              "verdict are corrected for testing all pairs.",
      .columns = {{"A", "model_a"},
                  {"B", "model_b"},
                  {"n", "n"},
@@ -58,8 +60,8 @@ static const cli_board boards[] = {
                  {"?errored", "nullif(errored, 0)"},
                  {"!method", "method"}}},
     {.verb = "passes",
-     .about = "The chance that one of k attempts is right (pass@k), and that all are (pass^k), "
-              "each with its %s interval.",
+     .about = "The chance that at least one of k attempts is right (pass@k), and that all are "
+              "(pass^k), each with its %s interval.",
      .columns = {{"model", "model"},
                  {"task", "task"},
                  {"k", "k"},
@@ -68,9 +70,21 @@ static const cli_board boards[] = {
                  {"interval", "ci_text(at_ci)"},
                  {"pass^k", PERCENT("pass_hat_k")},
                  {"interval", "ci_text(hat_ci)"}}},
+    {.verb = "noise",
+     .about = "The shares of the variance of one answer that are the tasks', the questions' and "
+              "the reruns', each with its %s interval.",
+     .columns = {{"model", "model"},
+                 {"tasks", "tasks"},
+                 {"questions", "questions"},
+                 {"of tasks", PERCENT("task_share")},
+                 {"interval", "ci_text(task_ci)"},
+                 {"of questions", PERCENT("question_share")},
+                 {"interval", "ci_text(question_ci)"},
+                 {"of reruns", PERCENT("rerun_share")},
+                 {"interval", "ci_text(rerun_ci)"}}},
     {.verb = "slices",
-     .about = "A - B in points on each task, with its %s interval: above 0, B got worse. p is held "
-              "to all tasks of the pair.",
+     .about = "A - B in points on each task, with its %s interval: above 0, B is worse. p is "
+              "corrected for testing all tasks of the pair.",
      .columns = {{"A", "model_a"},
                  {"B", "model_b"},
                  {"task", "task"},
@@ -89,6 +103,18 @@ static const cli_board boards[] = {
                  {"item-rest", FORMATTED("'%+.2f'", "item_rest")},
                  {"?note", "note"}},
      .order = " ORDER BY note IS NOT 'perhaps miskeyed', difficulty DESC LIMIT 50"},
+    {.verb = "votes",
+     .about = "Ratings from votes, with their %s intervals, and the ranks that are open to each "
+              "model: 400 points are odds of 10 to 1, unless --scale says otherwise.",
+     .columns = {{"rank", "iif(rank_lo = rank_hi, rank_lo, rank_lo || '\u2013' || rank_hi)"},
+                 {"model", "model"},
+                 {"rating", "printf('%.0f', rating)"},
+                 {"interval", "ci_text(ci, 0, '')"},
+                 {"votes", "votes"},
+                 {"won", "wins"},
+                 {"lost", "losses"},
+                 {"tied", "ties"},
+                 {"?shown first", PERCENT("first_place")}}},
 };
 
 static const cli_board *board_of(const cli_verb *verb) {
@@ -104,13 +130,13 @@ static const char *model_given(const cli *c, cli_choice choice, cli_choice same)
   return c->values[choice] ? c->values[choice] : c->values[same];
 }
 
-/* A model by its name: the table may have a number where the command line has text. */
+/* Finds a model by name: the table may hold a number where the command line has text. */
 #define MODEL(parameter)                                                                           \
   "(SELECT model FROM eval_leaderboard(?1, ?2) WHERE CAST(model AS TEXT) = " parameter " LIMIT 1)"
 
 #define ANY_MODEL "(SELECT model FROM eval_leaderboard(?1, ?2))"
 
-/* Where one model is named, every pair that it makes, in that order. */
+/* If one model is named: all its pairs, with it as the first model. */
 static const char *where_of(const char *a, const char *b) {
   if (a && b) return " WHERE model_a = " MODEL("?3") " AND model_b = " MODEL("?4");
   if (a) return " WHERE model_a = " MODEL("?3") " AND model_b IN " ANY_MODEL;
@@ -122,7 +148,7 @@ static bool bind_models(sqlite3_stmt *asked, const char *a, const char *b) {
          (!b || sqlite3_bind_text(asked, 4, b, -1, SQLITE_STATIC) == SQLITE_OK);
 }
 
-/* Why no row came out: says which model there is not, if that is it. */
+/* Says why no row came out: an unknown model, if that is the reason. */
 static int check_model(const cli *c, const cli_results *r, const char *model) {
   if (!model) return CLI_OK;
   sqlite3_stmt *asked =
@@ -159,19 +185,19 @@ static void put_about(const cli *c, const cli_results *r, const cli_board *b) {
   putchar('\n');
 }
 
-/* What the table alone does not say. */
+/* Notes under the table. */
 static void put_notes(const cli *c, const cli_table *t) {
   static const char *const notes[][2] = {
-      {"repeated rows", "Some questions were answered several times by a model, and no column says "
-                        "which attempt it was: they are taken for attempts."},
+      {"repeated rows", "A model has several answers to some questions, and no column numbers the "
+                        "attempts: these answers are taken as attempts."},
       {"clustered by item",
-       "Some questions were asked several times: the intervals take the attempts "
-       "at a question together."},
-      {"score out of range", "A score is outside its range, so there is no accuracy: say what the "
-                             "range is by --lo and --hi."},
-      {"mean of tasks", "Each task counts alike."},
-      {"nothing in common", "No question was answered by every model: ranks are told only between "
-                            "models that share questions. " CLI_TASK_ADVICE}};
+       "Some questions were asked several times: the intervals treat the attempts at a question as "
+       "one cluster."},
+      {"score out of range", "A score is outside its range, so there is no accuracy: declare the "
+                             "range by --lo and --hi."},
+      {"mean of tasks", "Every task counts the same."},
+      {"nothing in common", "No question was answered by every model: ranks order only models that "
+                            "share questions. " CLI_TASK_ADVICE}};
   bool first = true;
   if (c->values[CLI_QUIET]) return;
   for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
@@ -182,7 +208,7 @@ static void put_notes(const cli *c, const cli_table *t) {
   }
 }
 
-/* The table with words above and below it. */
+/* Prints the table with the text above and below it. */
 static bool put_board(const cli *c, const cli_results *r, const cli_board *b, const cli_table *t) {
   put_about(c, r, b);
   if (!cli_print_table(t, stdout, cli_columns(stdout))) return false;
@@ -201,7 +227,7 @@ static int print_board(const cli *c, const cli_results *r, const cli_board *b,
     ok = cli_print_markdown(t, stdout);
   else if (cli_table_rows(t) > 0)
     ok = put_board(c, r, b, t);
-  else if (strcmp(b->verb, "passes") == 0)
+  else if (strcmp(b->verb, "passes") == 0 || strcmp(b->verb, "noise") == 0)
     puts("No question was asked more than once.");
   else
     puts("There is nothing to compare.");
@@ -246,10 +272,15 @@ static int ask_board(const cli *c, const cli_results *r) {
 int cli_run_board(cli *c) {
   cli_results r;
   if (!cli_open_results(c, c->names, c->count, &r)) return CLI_ERROR;
-  int status = strcmp(r.source, "votes") == 0
-                   ? cli_fail(c, "these are votes, which have no right or wrong; read them by "
-                                 "evalci sql, as the table votes")
-                   : ask_board(c, &r);
+  bool votes = strcmp(c->verb->name, "votes") == 0;
+  int status = CLI_ERROR;
+  if (!votes && strcmp(r.source, "votes") == 0)
+    cli_fail(c, "these are votes, which are not right or wrong; evalci votes reads them");
+  else if (votes && !r.path && strcmp(r.source, "votes") != 0)
+    cli_fail(c, "these are no votes, which have columns model_a, model_b and winner; evalci "
+                "leaderboard reads answers");
+  else
+    status = ask_board(c, &r);
   cli_close_results(&r);
   return status;
 }

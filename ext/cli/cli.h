@@ -1,9 +1,9 @@
 /*
-** The program evalci: what its files share.
+** Shared by the files of the program evalci.
 **
-** main.c finds the verb, options.c reads the options, results.c opens what is to be read, a
-** file per verb asks SQL for the answer, and table.c prints it.  host.c has what depends on
-** the system.  No formula is here, and no text of the user's becomes SQL: it is bound.
+** main.c finds the verb, options.c reads the options, results.c opens the results, one file per
+** verb queries them in SQL, and table.c prints the answer.  host.c has what depends on the
+** system. There are no formulas here, and no text of the user's becomes SQL: it is bound.
 */
 #ifndef EVALCI_CLI_H
 #define EVALCI_CLI_H
@@ -15,10 +15,10 @@
 
 #include "../import/import.h"
 
-/* How the program ends; 0 also for whatever is no gate. */
+/* Exit statuses; every verb but gate ends with 0 or CLI_ERROR. */
 enum { CLI_OK, CLI_GATE_FAILS, CLI_GATE_UNSURE, CLI_ERROR };
 
-/* For models that share no question. */
+/* The message for models that share no question. */
 #define CLI_TASK_ADVICE                                                                            \
   "Where there is no column task, a file's name is its task: if the files "                        \
   "ask the same questions, add --task-name NAME."
@@ -37,9 +37,16 @@ typedef enum cli_choice {
   CLI_TITLE,
   CLI_NOTE,
   CLI_WIDTH,
+  CLI_ICC,
+  CLI_COST_QUESTION,
+  CLI_COST_ATTEMPT,
   CLI_DISAGREE,
   CLI_QUESTIONS,
   CLI_POWER,
+  CLI_ANCHOR,
+  CLI_SCALE,
+  CLI_BASE,
+  CLI_POSITION,
   CLI_LEVEL,
   CLI_BY,
   CLI_ERRORS,
@@ -76,45 +83,49 @@ typedef struct cli cli;
 
 typedef struct cli_verb {
   const char *name;
-  const char *arguments;   /* after the name, in its usage */
-  const char *summary;     /* half a line */
-  const char *const *help; /* paragraphs, wrapped when shown; "  " begins a line as it is */
+  const char *arguments; /* what follows the name in its usage line */
+  const char *summary;   /* half a line */
+  const char *const
+      *help; /* paragraphs, wrapped when shown; a line that begins with "  " is printed as it is */
   int (*run)(cli *c);
 } cli_verb;
 
 struct cli {
   const cli_verb *verb;            /* NULL before it is known */
   const char *values[CLI_CHOICES]; /* NULL where not given; "" for a flag */
-  const char **names;              /* what is no option: files */
+  const char **names;              /* arguments that are not options: files */
   int count;
 };
 
 /* main.c */
-extern const cli_verb cli_verbs[]; /* verbs.c; one without a name ends them */
+extern const cli_verb cli_verbs[]; /* verbs.c; the list ends with one that has no name */
 const cli_verb *cli_verb_named(const char *name);
 
-/* Says what was wrong, after the name of the verb; gives CLI_ERROR. */
+/* Prints an error after the name of the verb; returns CLI_ERROR. */
 int cli_fail(const cli *c, const char *format, ...);
 int cli_fail_memory(const cli *c);
 
-/* Without characters that would steer a terminal. */
+/* Prints text without control characters. */
 void cli_put_clean(FILE *to, const char *text);
+
+/* As a shell reads it back, those characters as in $'\033' (bash, zsh, ksh, POSIX of 2024). */
+void cli_put_shell_word(FILE *to, const char *word);
 
 /* options.c */
 typedef struct cli_option {
   const char *name;     /* without its dashes */
   const char *argument; /* NULL for a flag */
   const char *help;
-  const char *verbs; /* that take it, a space around each; NULL for all */
+  const char *verbs; /* the verbs that take it, with a space around each; NULL for all */
 } cli_option;
 
 extern const cli_option cli_options[CLI_CHOICES];
 bool cli_takes(const cli_verb *verb, cli_choice choice);
 
-/* Reads all after the verb; false after saying what was wrong. */
+/* Reads the arguments after the verb; false after printing an error. */
 bool cli_read_options(cli *c, char **arguments);
 
-/* The number that was given, held to what it must be; `usual` where none was. */
+/* The number that was given, checked against its range; `usual` if none was. */
 bool cli_number(const cli *c, cli_choice choice, double usual, double *out);
 bool cli_read_number(const char *text, double *out);
 
@@ -129,25 +140,26 @@ void cli_help(FILE *to);
 void cli_help_verb(FILE *to, const cli_verb *verb);
 void cli_put_wrapped(FILE *to, const char *text, int indent, int columns);
 
-/* host.c: the system.  Functions that give an int give 0 or an errno. */
+/* host.c: the system.  Functions that return an int return 0 or an errno. */
 void cli_start(void);
 bool cli_is_terminal(FILE *stream);
 bool cli_has_colour(FILE *stream);
 int cli_columns(FILE *stream); /* of the terminal, 80 where there is none */
-double cli_seconds(void);      /* since some moment */
+double cli_seconds(void);      /* since some fixed moment */
 bool cli_exists(const char *path);
 bool cli_is_folder(const char *path);
-bool cli_is_file(const char *path); /* no pipe, no device */
+bool cli_is_file(const char *path); /* a regular file: not a pipe, not a device */
 bool cli_same_file(const char *a, const char *b);
-char *cli_resolve(const char *path);              /* what links lead to; for sqlite3_free */
+char *cli_resolve(const char *path); /* the path with links resolved; for sqlite3_free */
 char *cli_beside(const char *target, int *error); /* a new empty file; for sqlite3_free */
 int cli_sync(const char *path);
 int cli_place(const char *made, const char *target);   /* never replaces: EEXIST */
-int cli_replace(const char *made, const char *target); /* does */
+int cli_replace(const char *made, const char *target); /* replaces */
 void cli_remove(const char *path);
 
-/* guard.c.  Between these a signal removes the file that is being made and ends the program;
-** where a database is written instead, it interrupts that, and cli_end_guard() ends the program. */
+/* guard.c.  Between these two calls a signal removes the unfinished file and ends the program.
+** While a database is being written, a signal interrupts the transaction instead, and
+** cli_end_guard() ends the program. */
 void cli_begin_guard(const char *made, sqlite3 *db);
 char *cli_guard_beside(const char *target, int *error); /* cli_beside(), guarded from the first */
 bool cli_interrupted(void);
@@ -157,25 +169,27 @@ void cli_end_guard(void);
 typedef struct cli_results {
   sqlite3 *db;
   const char *source; /* the table */
-  char *options;      /* of the board, as JSON */
-  char *path;         /* of the database that is read in place, else NULL */
-  import_done done;   /* where it is not */
+  char *options;      /* the board's options, as JSON */
+  char *path;         /* the path of a database that is read in place, else NULL */
+  import_done done;   /* a summary of the import, if there was one */
 } cli_results;
 
 bool cli_is_database(const char *path); /* by its first bytes */
-bool cli_check_choices(const cli *c);   /* what can be told without reading anything */
+bool cli_check_choices(const cli *c);   /* errors that can be found without reading anything */
 bool cli_open_results(const cli *c, const char *const *paths, int count, cli_results *out);
 void cli_close_results(cli_results *r);
 
-/* ask.c.  A statement whose ?1 and ?2 are the source and the options; NULL after saying why not. */
+/* ask.c.  Prepares a statement whose ?1 and ?2 are the source and the options; NULL after
+** printing an error. */
 sqlite3_stmt *cli_ask(const cli *c, const cli_results *r, const char *sql);
 int cli_fail_results(const cli *c, const cli_results *r);
 void cli_add_count(sqlite3_str *to, const char *before, sqlite3_int64 n, const char *what);
-void cli_add_done(sqlite3_str *to, const import_done *d); /* what is in the table */
+void cli_add_done(sqlite3_str *to, const import_done *d); /* counts what is in the table */
 void cli_put_lines(sqlite3_str *text);                    /* prints it, and frees it */
 void cli_put_origin(const cli *c, const cli_results *r);  /* a line that says what was read */
 
-/* A connection with evalci in it that runs nothing of the database's own; NULL after saying why. */
+/* Opens a connection with evalci in it that runs no code of the database's own; NULL after
+** printing an error. */
 sqlite3 *cli_connect(const cli *c, const char *path, int flags);
 char *cli_import_files(const cli *c, sqlite3 *db, const char *const *paths, int count,
                        import_done *done);
@@ -183,9 +197,9 @@ char *cli_import_files(const cli *c, sqlite3 *db, const char *const *paths, int 
 /* table.c */
 typedef struct cli_table cli_table;
 
-/* Rows of a statement, to be printed as aligned text that fits into so many columns, 0 for any
-** number.  A column whose name begins with ? is left out where it is empty; one that begins
-** with ! is not shown, but asked for by cli_table_noted(). */
+/* Collects the rows of a statement, to be printed as aligned text that fits in `width` columns
+** (0: any width).  A column whose name begins with ? is left out where it is empty; one that
+** begins with ! is not shown, but can be read by cli_table_noted(). */
 cli_table *cli_collect(sqlite3_stmt *rows); /* NULL: see the connection's error */
 bool cli_print_table(const cli_table *t, FILE *to, int columns); /* false without memory */
 bool cli_print_markdown(const cli_table *t, FILE *to);
@@ -194,9 +208,11 @@ bool cli_table_noted(const cli_table *t, const char *part);
 void cli_free_table(cli_table *t);
 
 /* forms.c */
-bool cli_is_plain(const cli *c);                       /* neither JSON nor CSV */
-int cli_stream_rows(const cli *c, sqlite3_stmt *rows); /* in one of these; SQLite's code */
-void cli_put_json(sqlite3_stmt *rows);                 /* the row as an object */
+bool cli_is_plain(const cli *c); /* neither JSON nor CSV */
+int cli_stream_rows(
+    const cli *c,
+    sqlite3_stmt *rows); /* prints all rows in one of these forms; returns SQLite's code */
+void cli_put_json(sqlite3_stmt *rows); /* the row as an object */
 
 /* utf8.c */
 size_t cli_character(const char *text, int *columns); /* bytes and columns of the first */

@@ -10,7 +10,7 @@ int cli_run_formats(cli *c) {
   for (int i = 0; import_formats(i, &name, &reads, &told_by, &becomes); i++) {
     printf("%-16s ", name);
     cli_put_wrapped(stdout, reads, 17, columns);
-    printf("%-16s ", "  told by");
+    printf("%-16s ", "  known by");
     cli_put_wrapped(stdout, told_by, 17, columns);
     printf("%-16s ", "  becomes");
     cli_put_wrapped(stdout, becomes, 17, columns);

@@ -11,7 +11,7 @@ bool cli_is_plain(const cli *c) {
   return !c->values[CLI_JSON] && !c->values[CLI_CSV];
 }
 
-/* Without memory they are empty, and the next step says so. */
+/* Without memory they are empty, and the next step reports it. */
 static const char *text_at(sqlite3_stmt *rows, int i) {
   const char *text = (const char *)sqlite3_column_text(rows, i);
   return text ? text : "";
@@ -22,7 +22,7 @@ static const char *name_at(sqlite3_stmt *rows, int i) {
   return name ? name : "";
 }
 
-/* Text between quotes; what is no UTF-8 is U+FFFD. */
+/* Writes text in quotes; invalid UTF-8 becomes U+FFFD. */
 static void put_json_text(const char *text) {
   putchar('"');
   for (size_t size; *text; text += size) {
@@ -41,7 +41,7 @@ static void put_json_text(const char *text) {
   putchar('"');
 }
 
-/* Every digit, as the board's own intervals have them. */
+/* Writes every digit, as the board's own intervals do. */
 static void put_real(double x) {
   char text[EVALCI_NUMBER_SIZE];
   printf("%.*s", evalci_write_number(x, text), text);
@@ -82,7 +82,7 @@ void cli_put_json(sqlite3_stmt *rows) {
   putchar('}');
 }
 
-/* Quoted where it must be. */
+/* Writes a field, quoted where CSV requires it. */
 static void put_csv_text(const char *text) {
   bool quoted = strpbrk(text, ",\"\r\n") != NULL;
   if (quoted) putchar('"');

@@ -1,8 +1,8 @@
 /*
 ** evalci gate: may the candidate replace the baseline, or does it reach an accuracy?
 **
-** The only verb whose status says more than that it went well: 0 pass, 1 fail, 2 unsure.
-** Whatever else happens ends with 3.
+** This is the only verb whose exit status is a result: 0 pass, 1 fail, 2 unsure.  Every error
+** ends with 3.
 */
 #include <string.h>
 
@@ -12,7 +12,7 @@ static const char gate_sql[] =
     "SELECT result, message, baseline, candidate, margin, sure, diff, lo, hi, prob, questions, "
     "errored_baseline, errored_candidate, more, method, accuracy_baseline, accuracy_candidate "
     "FROM eval_gate(?1, ?2, ?3, ?4, ?5, ?6)";
-enum { GATE_QUESTIONS = 10, METHOD = 14 }; /* their places in gate_sql */
+enum { GATE_QUESTIONS = 10, METHOD = 14 }; /* indices of the columns of gate_sql */
 
 static bool check_gate(const cli *c) {
   double x;
@@ -53,7 +53,7 @@ static int status_of(const char *result) {
   return strcmp(result, "unsure") == 0 ? CLI_GATE_UNSURE : CLI_ERROR;
 }
 
-/* What the functions call unsure, and what can be helped here. */
+/* Advice that the functions give when unsure, and what to say on the command line instead. */
 static bool check_judged(const cli *c, sqlite3_stmt *asked) {
   const char *method = (const char *)sqlite3_column_text(asked, METHOD);
   if (!method || strcmp(method, "score out of range") != 0) return true;
@@ -61,7 +61,7 @@ static bool check_judged(const cli *c, sqlite3_stmt *asked) {
   return false;
 }
 
-/* The message, in lines where somebody reads it. */
+/* Prints the message, wrapped on a terminal. */
 static void put_message(const char *message) {
   if (cli_is_terminal(stdout)) {
     cli_put_wrapped(stdout, message, 0, cli_columns(stdout));
@@ -71,7 +71,7 @@ static void put_message(const char *message) {
   }
 }
 
-/* Two files, one per model: the usual reason why nothing can be compared. */
+/* Two files with one model each: the usual reason why nothing can be compared. */
 static void put_advice(const cli *c, sqlite3_stmt *asked) {
   if (c->values[CLI_QUIET] || sqlite3_column_double(asked, GATE_QUESTIONS) > 0) return;
   cli_put_wrapped(stdout, CLI_TASK_ADVICE, 0, cli_columns(stdout));

@@ -1,10 +1,10 @@
 /*
 ** Signals, while a file is being made or a database is being written.
 **
-** A file that is being made is removed, and the signal ends the program.  A database that
-** is being written is let finish: SQLite is interrupted, the transaction is undone, and
-** cli_end_guard() ends the program by that signal; a second one does not wait for that.
-** A handler can be told nothing, hence the variables.
+** An unfinished file is removed, and the signal ends the program.  A database being written is
+** rolled back: SQLite is interrupted, the transaction is undone, and cli_end_guard() ends the
+** program by that signal; a second signal does not wait for that.  A signal handler takes no
+** argument, hence the variables.
 */
 #include <signal.h>
 #include <string.h>
@@ -34,8 +34,8 @@ static void on_signal(int which) {
   if (connection) sqlite3_interrupt(connection);
 }
 
-/* A read that waits is interrupted too, which signal() leaves to the system.  What is ignored,
-** as by nohup, stays so. */
+/* A read that waits is interrupted too, which signal() would leave to the system.  Signals that
+** are ignored, as under nohup, stay ignored. */
 static void listen_to(int which) {
 #ifdef _WIN32
   signal(which, on_signal);
@@ -50,12 +50,12 @@ void cli_begin_guard(const char *made, sqlite3 *db) {
   guarded = made;
   connection = db;
 #ifdef SIGXFSZ
-  signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is then an error like a full disk */
+  signal(SIGXFSZ, SIG_IGN); /* exceeding the file size limit is then an error, like a full disk */
 #endif
   for (int i = 0; i < SIGNALS; i++) listen_to(signals[i]);
 }
 
-/* Signals that come between the making of the file and its guard wait until it has one. */
+/* Signals between the making of the file and its guard are held back until it is guarded. */
 char *cli_guard_beside(const char *target, int *error) {
 #ifndef _WIN32
   sigset_t held, before;

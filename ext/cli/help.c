@@ -1,6 +1,6 @@
 /*
-** Help, which is the documentation of the program: from the table of verbs and the table
-** of options, in 80 columns.
+** Help, which is the documentation of the program: printed from the tables of verbs and
+** options, in 80 columns.
 */
 #include <string.h>
 
@@ -13,7 +13,7 @@ static void put_spaces(FILE *to, int count) {
   fprintf(to, "%*s", count, "");
 }
 
-/* Prints a word, without what would steer a terminal; gives its columns. */
+/* Prints a word without control characters; returns its columns. */
 static int put_word(FILE *to, const char *word, size_t size) {
   char *text = sqlite3_mprintf("%.*s", (int)size, word);
   int columns = text ? cli_text_columns(text) : 0;
@@ -22,11 +22,12 @@ static int put_word(FILE *to, const char *word, size_t size) {
   return columns;
 }
 
-/* Words until the line is full; the first line begins where it stands. */
+/* Prints words, wrapped; the first line begins at the current column.  A newline, as in a file's
+** name, is a space. */
 void cli_put_wrapped(FILE *to, const char *text, int indent, int columns) {
   int used = indent;
   for (bool first = true; *text; first = false) {
-    size_t size = strcspn(text, " ");
+    size_t size = strcspn(text, " \n");
     if (!first && used + 1 + put_word(NULL, text, size) > columns) {
       fputc('\n', to);
       put_spaces(to, indent);
@@ -37,17 +38,17 @@ void cli_put_wrapped(FILE *to, const char *text, int indent, int columns) {
     }
     used += put_word(to, text, size);
     text += size;
-    text += strspn(text, " ");
+    text += strspn(text, " \n");
   }
   fputc('\n', to);
 }
 
 void cli_help(FILE *to) {
   static const char *const about[] = {
-      "evalci puts error bars on evals of language models: which model is better, and is that "
-      "sure? It reads what your eval tool wrote, or a CSV file with a row per answer.",
+      "evalci puts error bars on evals of language models: which model is better, and how sure "
+      "is that? It reads what your eval tool wrote, or a CSV file with one row per answer.",
       "RESULTS are files or folders of any format that it knows, or a database; - is standard "
-      "input. What they are is found by looking inside. Nothing is written but what -o names."};
+      "input. The format is recognised by looking inside. Only the file that -o names is written."};
   fprintf(to, "usage: evalci VERB RESULTS... [OPTIONS]\n\n");
   for (int i = 0; i < 2; i++) {
     cli_put_wrapped(to, about[i], 0, COLUMNS);
@@ -60,8 +61,8 @@ void cli_help(FILE *to) {
   fprintf(to, "\nTry:  evalci leaderboard results.csv\n"
               "Then: evalci help VERB, for what a verb does and its options.\n\n");
   cli_put_wrapped(to,
-                  "Ends with 0; a gate with 1 if it fails and 2 if there are too few questions to "
-                  "say; 3 after any error, which is on standard error.",
+                  "Exit status: 0 if all went well; a gate exits with 1 if it fails and 2 if there "
+                  "are too few questions to decide; 3 after any error, which is on standard error.",
                   0, COLUMNS);
 }
 

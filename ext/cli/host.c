@@ -24,7 +24,7 @@
 /*
 ** The terminal
 */
-/* Elsewhere text is bytes, and UTF-8. */
+/* On other systems text is bytes, in UTF-8. */
 void cli_start(void) {
 #ifdef _WIN32
   SetConsoleOutputCP(CP_UTF8);
@@ -56,7 +56,7 @@ int cli_columns(FILE *stream) {
   struct winsize size;
   if (ioctl(fileno(stream), TIOCGWINSZ, &size) == 0) columns = size.ws_col;
 #endif
-  return columns >= 40 ? columns : 80; /* narrower is no terminal that a table is read on */
+  return columns >= 40 ? columns : 80; /* a smaller number is not a terminal for reading tables */
 }
 
 double cli_seconds(void) {
@@ -113,7 +113,7 @@ char *cli_resolve(const char *path) {
 #endif
 }
 
-/* Where the name begins after the folders. */
+/* The file's name, after the folders. */
 static size_t folder_size(const char *path) {
   size_t size = 0;
   for (size_t i = 0; path[i]; i++)
@@ -137,7 +137,7 @@ char *cli_beside(const char *target, int *error) {
   return NULL;
 }
 
-/* Writes to the disk what the system holds back, so that no name is given to half a file. */
+/* Flushes the file to the disk, so that a name is never given to half a file. */
 int cli_sync(const char *path) {
   int file = open(path, O_RDWR);
   if (file < 0) return errno;
@@ -170,5 +170,6 @@ int cli_replace(const char *made, const char *target) {
 }
 
 void cli_remove(const char *path) {
-  if (unlink(path)) return; /* what cannot be removed stays, under a name that says whose it is */
+  if (unlink(path))
+    return; /* a file that cannot be removed stays, under a name that says what made it */
 }

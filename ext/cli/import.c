@@ -17,7 +17,7 @@
 
 enum { MOST_TOLD = 20 };
 
-/* What is said when it is done. */
+/* The summary that is printed at the end. */
 typedef struct cli_told {
   import_done done;
   cli_table *lines;
@@ -87,7 +87,7 @@ static bool reads_input(const cli *c) {
   return false;
 }
 
-/* The whole of a new file; it has no journal, since it is thrown away unless all goes well. */
+/* Writes a new file; it needs no journal, since it is thrown away unless all goes well. */
 static int fill_part(const cli *c, const char *part, const char *target, cli_told *told) {
   sqlite3 *db = cli_connect(c, part, SQLITE_OPEN_READWRITE);
   if (!db) return CLI_ERROR;
@@ -102,8 +102,8 @@ static int fill_part(const cli *c, const char *part, const char *target, cli_tol
   return status;
 }
 
-/* `again`: to be done in place. */
-static int import_new(const cli *c, const char *target, cli_told *told, bool *again) {
+/* Sets `in_place` if the import must be done in place. */
+static int import_new(const cli *c, const char *target, cli_told *told, bool *in_place) {
   int error;
   char *part = cli_guard_beside(target, &error);
   if (!part) return cli_fail(c, "cannot write '%s': %s", target, strerror(error));
@@ -111,12 +111,12 @@ static int import_new(const cli *c, const char *target, cli_told *told, bool *ag
   error = status == CLI_OK ? cli_sync(part) : 0;
   if (error)
     status = cli_fail(c, "cannot write '%s': %s; nothing was imported", target, strerror(error));
-  if (status == CLI_OK) *again = (error = cli_place(part, target)) != 0;
-  if (status != CLI_OK || *again) cli_remove(part);
+  if (status == CLI_OK) *in_place = (error = cli_place(part, target)) != 0;
+  if (status != CLI_OK || *in_place) cli_remove(part);
   cli_end_guard();
   sqlite3_free(part);
-  if (*again && reads_input(c)) {
-    *again = false;
+  if (*in_place && reads_input(c)) {
+    *in_place = false;
     return cli_fail(c,
                     "'%s' cannot be put into its place (%s), and standard input cannot be read "
                     "again; nothing was imported, try once more",
@@ -128,15 +128,6 @@ static int import_new(const cli *c, const char *target, cli_told *told, bool *ag
 /*
 ** The verb
 */
-
-/* As a shell reads it back. */
-static void put_shell_word(const char *word) {
-  bool plain = true;
-  for (const char *at = word; *at; at++) plain &= !strchr(" '\"\\$`*?[](){}<>|&;#!~\t\n", *at);
-  if (!plain) putchar('\'');
-  for (; *word; word++) fprintf(stdout, !plain && *word == '\'' ? "'\\''" : "%c", *word);
-  if (!plain) putchar('\'');
-}
 
 static void put_told(const cli *c, const char *target, const cli_told *told) {
   int columns = cli_columns(stdout);
@@ -150,9 +141,9 @@ static void put_told(const cli *c, const char *target, const cli_told *told) {
   cli_add_done(now, &told->done);
   putchar('\n');
   cli_put_lines(now);
-  printf(votes ? "Next: evalci sql " : "Next: evalci leaderboard ");
-  put_shell_word(target);
-  puts(votes ? " \"SELECT * FROM votes\"" : "");
+  printf(votes ? "Next: evalci votes " : "Next: evalci leaderboard ");
+  cli_put_shell_word(stdout, target);
+  putchar('\n');
 }
 
 static bool check_target(const cli *c, const char *target) {
@@ -182,9 +173,10 @@ int cli_run_import(cli *c) {
   const char *target = c->values[CLI_OUTPUT];
   cli_told told = {0};
   if (!check_target(c, target) || !cli_check_choices(c)) return CLI_ERROR;
-  bool again = cli_exists(target) || has_beside(target, "-journal") || has_beside(target, "-wal");
-  int status = again ? CLI_OK : import_new(c, target, &told, &again);
-  if (again && status == CLI_OK) {
+  bool in_place =
+      cli_exists(target) || has_beside(target, "-journal") || has_beside(target, "-wal");
+  int status = in_place ? CLI_OK : import_new(c, target, &told, &in_place);
+  if (in_place && status == CLI_OK) {
     cli_free_table(told.lines);
     told = (cli_told){0};
     status = import_in_place(c, target, &told);

@@ -27,6 +27,29 @@ void cli_put_clean(FILE *to, const char *text) {
   }
 }
 
+void cli_put_shell_word(FILE *to, const char *word) {
+  bool plain = true, clean = true;
+  int columns;
+  for (const char *at = word; *at;) {
+    plain &= !strchr(" '\"\\$`*?[](){}<>|&;#!~", *at);
+    at += cli_character(at, &columns);
+    clean &= columns >= 0;
+  }
+  if (!clean || !plain) fputs(clean ? "'" : "$'", to);
+  for (size_t size; *word; word += size) {
+    size = cli_character(word, &columns);
+    if (columns < 0)
+      for (size_t i = 0; i < size; i++) fprintf(to, "\\%03o", (unsigned)(unsigned char)word[i]);
+    else if (*word == '\'')
+      fputs(clean ? "'\\''" : "\\'", to);
+    else if (*word == '\\' && !clean)
+      fputs("\\\\", to);
+    else
+      fwrite(word, 1, size, to);
+  }
+  if (!clean || !plain) fputc('\'', to);
+}
+
 int cli_fail(const cli *c, const char *format, ...) {
   va_list list;
   va_start(list, format);
@@ -94,14 +117,22 @@ static int run_first(cli *c, char **arguments) {
   return run_verb(c, arguments + 1);
 }
 
+/* What -o names is complete then, which is what was asked for. */
+static int fail_output(const cli *c, const char *why, int status) {
+  const char *made = c->values[CLI_OUTPUT];
+  if (!made || strcmp(made, "-") == 0) return cli_fail(c, "cannot write: %s", why);
+  cli_fail(c, "'%s' is complete; what is in it cannot be printed: %s", made, why);
+  return status;
+}
+
 int main(int argc, char **argv) {
   cli c = {0};
   cli_start();
-  /* A full disk shows when what was printed is written out. */
+  /* A full disk is noticed when the output is flushed. */
   int status = argc > 0 ? run_first(&c, argv + 1) : CLI_ERROR;
   errno = 0;
   if ((fflush(stdout) != 0 || ferror(stdout)) && status != CLI_ERROR)
-    status = cli_fail(&c, "cannot write: %s", errno ? strerror(errno) : "the output is closed");
+    status = fail_output(&c, errno ? strerror(errno) : "the output is closed", status);
   sqlite3_free(c.names);
   return status;
 }

@@ -1,5 +1,5 @@
 /*
-** The options: one table, which is what is read and what help shows.
+** The options: one table, for reading them and for help.
 */
 #include <math.h>
 #include <stdlib.h>
@@ -8,44 +8,57 @@
 #include "cli.h"
 
 /* Verbs that read results; those that show them as a table. */
-#define BOARDS " leaderboard compare tasks passes slices questions "
+#define BOARDS " leaderboard compare tasks passes noise slices questions "
 #define READERS BOARDS "report import gate sql "
 #define JUDGED BOARDS "report gate "
 
 const cli_option cli_options[CLI_CHOICES] = {
-    [CLI_OUTPUT] = {"output", "FILE", "what to write, also as -o FILE", " report import "},
-    [CLI_KEEP] = {"keep", "COLUMNS", "keep these too, a comma between them", " import "},
+    [CLI_OUTPUT] = {"output", "FILE", "the file to write, also as -o FILE", " report import "},
+    [CLI_KEEP] = {"keep", "COLUMNS", "further columns to keep, separated by commas", " import "},
     [CLI_BASELINE] = {"baseline", "MODEL", "the old model; in a comparison the same as --a",
                       " gate compare slices "},
     [CLI_CANDIDATE] = {"candidate", "MODEL", "the new model; in a comparison the same as --b",
                        " gate compare slices "},
-    [CLI_MIN] = {"min", "SHARE", "in place of a baseline: the accuracy to reach, as 0.85",
-                 " gate "},
-    [CLI_MARGIN] = {"margin", "SHARE", "how much worse is still acceptable; 0.02", " gate "},
-    [CLI_SURE] = {"sure", "SHARE", "how sure to be; 0.95", " gate "},
+    [CLI_MIN] = {"min", "SHARE", "instead of a baseline: the accuracy to reach, as 0.85",
+                 " gate plan "},
+    [CLI_MARGIN] = {"margin", "SHARE", "how much worse is still acceptable (default 0.02)",
+                    " gate "},
+    [CLI_SURE] = {"sure", "SHARE", "how sure to be (default 0.95)", " gate plan "},
     [CLI_A] = {"a", "MODEL", "only pairs whose first model is this", " compare slices "},
     [CLI_B] = {"b", "MODEL", "only pairs whose second model is this", " compare slices "},
     [CLI_TITLE] = {"title", "TEXT", "the page's heading", " report "},
     [CLI_NOTE] = {"note", "TEXT", "a paragraph under the heading", " report "},
     [CLI_WIDTH] = {"width", "SHARE", "how wide the interval may be, as 0.10", " plan "},
+    [CLI_ICC] = {"icc", "SHARE",
+                 "how much of an answer's variance is the question's, as icc_ci says", " plan "},
+    [CLI_COST_QUESTION] = {"cost-question", "NUMBER", "what another question costs", " plan "},
+    [CLI_COST_ATTEMPT] = {"cost-attempt", "NUMBER", "what each attempt at it costs", " plan "},
     [CLI_DISAGREE] = {"disagree", "SHARE",
                       "questions on which one model is right and the other wrong", " plan "},
-    [CLI_QUESTIONS] = {"questions", "N", "what can so many questions find?", " plan "},
-    [CLI_POWER] = {"power", "SHARE", "the chance of finding the difference; 0.8", " plan "},
-    [CLI_LEVEL] = {"level", "SHARE", "of intervals and verdicts; 0.95", JUDGED "plan "},
-    [CLI_BY] = {"by", "WHAT", "question, or task: each task counts alike", BOARDS "report "},
+    [CLI_QUESTIONS] = {"questions", "N", "which difference can N questions find?", " plan "},
+    [CLI_POWER] = {"power", "SHARE", "the chance of finding the difference (default 0.8)",
+                   " plan "},
+    [CLI_ANCHOR] = {"anchor", "MODEL", "the model whose rating is the base", " votes "},
+    [CLI_SCALE] = {"scale", "NUMBER", "points between odds of 10 to 1 (default 400)", " votes "},
+    [CLI_BASE] = {"base", "NUMBER", "the mean rating, or the anchor's (default 1000)", " votes "},
+    [CLI_POSITION] = {"position", NULL, "estimate the advantage of being shown first", " votes "},
+    [CLI_LEVEL] = {"level", "SHARE", "of intervals and verdicts (default 0.95)",
+                   JUDGED "plan votes "},
+    [CLI_BY] = {"by", "WHAT", "question, or task: every task counts the same", BOARDS "report "},
     [CLI_ERRORS] = {"errors", "WHAT",
-                    "what an answer that errored counts as: skip leaves it out (usual, but for a "
-                    "gate), wrong counts it as wrong",
+                    "skip leaves out answers that errored (the default except for a gate), wrong "
+                    "counts them as wrong",
                     JUDGED},
-    [CLI_LO] = {"lo", "NUMBER", "the least score there can be; 0", READERS},
-    [CLI_HI] = {"hi", "NUMBER", "the greatest; 1", READERS},
-    [CLI_JSON] = {"json", NULL, "every column, as JSON", BOARDS "gate sql "},
-    [CLI_CSV] = {"csv", NULL, "every column, as CSV", BOARDS "sql "},
+    [CLI_LO] = {"lo", "NUMBER", "the least possible score (default 0)", READERS},
+    [CLI_HI] = {"hi", "NUMBER", "the greatest possible score (default 1)", READERS},
+    [CLI_JSON] = {"json", NULL, "every column, as JSON", BOARDS "gate sql votes "},
+    [CLI_CSV] = {"csv", NULL, "every column, as CSV", BOARDS "sql votes "},
     [CLI_MARKDOWN] = {"markdown", NULL, "the table in Markdown, for a comment on a pull request",
-                      BOARDS "sql "},
-    [CLI_FROM] = {"from", "FORMAT", "what RESULTS are, as evalci formats lists them", READERS},
-    [CLI_TABLE] = {"table", "TABLE", "the table of a database; results", READERS},
+                      BOARDS "sql votes "},
+    [CLI_FROM] = {"from", "FORMAT", "the format of RESULTS, by its name in evalci formats",
+                  READERS "votes "},
+    [CLI_TABLE] = {"table", "TABLE", "the table of a database (default results, or votes)",
+                   READERS "votes "},
     [CLI_MODEL] = {"model", "COLUMN", "the column that has the model", READERS},
     [CLI_TASK] = {"task", "COLUMN", "the column that has the task", READERS},
     [CLI_ITEM] = {"item", "COLUMN", "the column that has the question", READERS},
@@ -58,12 +71,12 @@ const cli_option cli_options[CLI_CHOICES] = {
     [CLI_TOKENS] = {"tokens", "COLUMN", "the column that has the tokens", " import "},
     [CLI_MODEL_NAME] = {"model-name", "NAME", "the model, whatever the files say", READERS},
     [CLI_TASK_NAME] = {"task-name", "NAME", "the task, whatever the files say", READERS},
-    [CLI_SCORER] = {"scorer", "NAME", "which scorer, where a tool wrote several", READERS},
-    [CLI_METRIC] = {"metric", "NAME", "which metric, likewise", READERS},
-    [CLI_FILTER] = {"filter", "NAME", "which filter of lm_eval, likewise", READERS},
-    [CLI_SPLIT] = {"split", "NAME", "which split, likewise", READERS},
+    [CLI_SCORER] = {"scorer", "NAME", "the scorer to take, if a tool wrote several", READERS},
+    [CLI_METRIC] = {"metric", "NAME", "the metric to take", READERS},
+    [CLI_FILTER] = {"filter", "NAME", "the filter of lm_eval to take", READERS},
+    [CLI_SPLIT] = {"split", "NAME", "the split to take", READERS},
     [CLI_ITEMS] = {"items", "FILE", "SWE-bench: a list of all its questions", READERS},
-    [CLI_QUIET] = {"quiet", NULL, "no words but the answer", READERS "plan "},
+    [CLI_QUIET] = {"quiet", NULL, "print the answer alone", READERS "plan votes "},
     [CLI_HELP] = {"help", NULL, "this text", NULL},
 };
 
@@ -85,7 +98,7 @@ static int least_of(int a, int b, int c) {
   return a < b ? (a < c ? a : c) : (b < c ? b : c);
 }
 
-/* Letters to change, to add and to drop. */
+/* The edit distance: letters to change, to add and to drop. */
 static int distance_between(const char *a, const char *b) {
   int row[MOST_NAME + 1];
   int size = (int)strlen(b);
@@ -105,7 +118,7 @@ static int distance_between(const char *a, const char *b) {
 
 const char *cli_nearest(const char *name, const char *(*at)(int i), int count) {
   const char *best = NULL;
-  int least = 3; /* more than two letters wrong is another word */
+  int least = 3; /* a name with more than two wrong letters is another word */
   for (int i = 0; i < count; i++) {
     const char *other = at(i);
     int far = strlen(name) > 2 && strncmp(name, other, strlen(name)) == 0
@@ -127,13 +140,13 @@ static const char *option_at(int i) {
 
 static bool fail_option(const cli *c, const char *text, const char *name, cli_choice found) {
   if (found < CLI_CHOICES)
-    cli_fail(c, "%s is no option here; evalci %s --help lists those there are", text,
+    cli_fail(c, "%s is not an option of this verb; evalci %s --help lists its options", text,
              c->verb->name);
   else if (cli_nearest(name, option_at, CLI_CHOICES))
     cli_fail(c, "no option %s; did you mean --%s?", text,
              cli_nearest(name, option_at, CLI_CHOICES));
   else
-    cli_fail(c, "no option %s; evalci %s --help lists those there are", text, c->verb->name);
+    cli_fail(c, "no option %s; evalci %s --help lists its options", text, c->verb->name);
   return false;
 }
 
@@ -145,7 +158,7 @@ static cli_choice choice_named(const char *name) {
   return (cli_choice)i;
 }
 
-/* One option, with its value after = or in the next argument. */
+/* Reads one option, with its value after = or in the next argument. */
 static bool take_option(cli *c, char ***arguments) {
   char *text = **arguments, *name = text + 1 + (text[1] == '-'), *value = strchr(name, '=');
   if (value) *value++ = 0;
@@ -206,9 +219,14 @@ static const cli_range ranges[] = {
     {CLI_MARGIN, 0, 1, true, false, "from 0 to below 1"},
     {CLI_SURE, 0.5, 1, false, false, "strictly between 0.5 and 1"},
     {CLI_WIDTH, 0, 1, false, false, "strictly between 0 and 1"},
+    {CLI_ICC, 0, 1, true, true, "from 0 to 1"},
+    {CLI_COST_QUESTION, 0, 0x1p500, true, true, "0 or positive"},
+    {CLI_COST_ATTEMPT, 0, 0x1p500, true, true, "0 or positive"},
     {CLI_DISAGREE, 0, 1, false, true, "above 0, up to 1"},
     {CLI_QUESTIONS, 1, 0x1p53, true, true, "from 1 to 2^53"},
     {CLI_POWER, 0, 1, false, false, "strictly between 0 and 1"},
+    {CLI_SCALE, 0, 0x1p500, false, true, "above 0"},
+    {CLI_BASE, -0x1p500, 0x1p500, true, true, "finite"},
     {CLI_LEVEL, 0, 1, false, false, "strictly between 0 and 1"},
     {CLI_LO, -0x1p500, 0x1p500, true, true, "finite"},
     {CLI_HI, -0x1p500, 0x1p500, true, true, "finite"},
@@ -219,6 +237,16 @@ bool cli_read_number(const char *text, double *out) {
   if (!*text || strspn(text, "0123456789.eE+-") != strlen(text)) return false;
   *out = strtod(text, &end);
   return !*end && isfinite(*out);
+}
+
+/* 85%: a number with that sign after it. */
+static bool read_percent(const char *text, double *out) {
+  char number[32];
+  size_t n = strlen(text);
+  if (n < 2 || n > sizeof number || text[n - 1] != '%') return false;
+  memcpy(number, text, n - 1);
+  number[n - 1] = '\0';
+  return cli_read_number(number, out);
 }
 
 static bool is_in_range(const cli_range *r, double x) {
@@ -237,9 +265,9 @@ bool cli_number(const cli *c, cli_choice choice, double usual, double *out) {
   const cli_range *r = range_of(choice);
   *out = usual;
   if (!text) return true;
-  bool number = cli_read_number(text, out);
+  bool number = cli_read_number(text, out), percent = !number && read_percent(text, out);
   if (number && is_in_range(r, *out)) return true;
-  if (number && r->most == 1 && *out >= 1 && is_in_range(r, *out / 100))
+  if ((percent || (number && *out >= 1)) && r->most == 1 && is_in_range(r, *out / 100))
     cli_fail(c, "--%s must be a number %s, got '%s'; did you mean %.15g?", name, r->must, text,
              *out / 100);
   else

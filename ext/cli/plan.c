@@ -5,7 +5,7 @@
 
 #include "cli.h"
 
-/* One number out of SQL; false after saying what was wrong. */
+/* Reads one number from SQL; false after printing an error. */
 static bool ask_number(const cli *c, sqlite3 *db, const char *sql, const double *x, int count,
                        double *out) {
   sqlite3_stmt *asked = NULL;
@@ -38,9 +38,36 @@ typedef struct cli_plan {
   double power, level;
 } cli_plan;
 
+/* Questions and attempts at each, the cheapest that are enough. */
+static int plan_runs(const cli *c, const cli_plan *p, double accuracy, double width) {
+  double icc, question, attempt, plan[3];
+  static const char *const sql[] = {
+      "SELECT json_extract(plan_runs(?1, ?2, ?3, ?4, ?5, ?6), '$.questions')",
+      "SELECT json_extract(plan_runs(?1, ?2, ?3, ?4, ?5, ?6), '$.attempts')",
+      "SELECT json_extract(plan_runs(?1, ?2, ?3, ?4, ?5, ?6), '$.cost')"};
+  if (!c->values[CLI_ICC] || !c->values[CLI_COST_QUESTION] || !c->values[CLI_COST_ATTEMPT])
+    return cli_fail(c, "--icc, --cost-question and --cost-attempt must be given together, as in "
+                       "--icc 0.5 --cost-question 1 --cost-attempt 0.2");
+  if (!cli_number(c, CLI_ICC, 0, &icc) || !cli_number(c, CLI_COST_QUESTION, 0, &question) ||
+      !cli_number(c, CLI_COST_ATTEMPT, 0, &attempt))
+    return CLI_ERROR;
+  double x[] = {accuracy, width, icc, question, attempt, p->level};
+  for (int i = 0; i < 3; i++)
+    if (!ask_number(c, p->db, sql[i], x, 6, &plan[i])) return CLI_ERROR;
+  printf("For a %.10g%% interval that is %.10g points wide, around an accuracy of %.10g, if %.3g%% "
+         "of an\nanswer's variance is the question's:\n",
+         100 * p->level, 100 * width, accuracy, 100 * icc);
+  put_count(plan[0]);
+  printf(", %.0f attempt%s at each, at a cost of %.10g\n", plan[1], plan[1] == 1 ? "" : "s",
+         plan[2]);
+  return CLI_OK;
+}
+
 static int plan_width(const cli *c, const cli_plan *p, double accuracy) {
   double width, n;
   if (!cli_number(c, CLI_WIDTH, 0, &width)) return CLI_ERROR;
+  if (c->values[CLI_ICC] || c->values[CLI_COST_QUESTION] || c->values[CLI_COST_ATTEMPT])
+    return plan_runs(c, p, accuracy, width);
   if (!ask_number(c, p->db, "SELECT plan_n(?1, ?2, ?3)", (double[]){accuracy, width, p->level}, 3,
                   &n))
     return CLI_ERROR;
@@ -51,7 +78,22 @@ static int plan_width(const cli *c, const cli_plan *p, double accuracy) {
   return CLI_OK;
 }
 
-/* Both models on the same questions, when they disagree on that share. */
+/* For evalci gate --min; and below which number no result can pass. */
+static int plan_gate(const cli *c, const cli_plan *p, double accuracy) {
+  double least, sure, n, none;
+  if (!cli_number(c, CLI_MIN, 0, &least) || !cli_number(c, CLI_SURE, 0.95, &sure) ||
+      !ask_number(c, p->db, "SELECT plan_gate_n(?1, ?2, ?3, ?4)",
+                  (double[]){accuracy, least, sure, p->power}, 4, &n) ||
+      !ask_number(c, p->db, "SELECT plan_gate_n(1, ?1, ?2)", (double[]){least, sure}, 2, &none))
+    return CLI_ERROR;
+  printf("For a model of accuracy %.10g to pass --min %.10g with power %.10g, %.10g%% sure:\n",
+         accuracy, least, p->power, 100 * sure);
+  put_count(n);
+  printf("; with fewer than %.0f, not even all right would pass\n", none);
+  return CLI_OK;
+}
+
+/* Both models on the same questions, if they disagree on this share of them. */
 static int plan_same(const cli *c, const cli_plan *p, double diff, double disagree,
                      const char *why) {
   double n, only[] = {(disagree + diff) / 2, (disagree - diff) / 2, p->power, p->level};
@@ -73,7 +115,7 @@ static int plan_difference(const cli *c, const cli_plan *p, double a, double b) 
   printf("To tell an accuracy of %.10g from %.10g, with power %.10g, at level %.10g:\n", a, b,
          p->power, p->level);
   put_count(n);
-  printf(" for each model, if each gets its own\n");
+  printf(" for each model, if they get different questions\n");
   int status = plan_same(c, p, diff, a * (1 - b) + b * (1 - a), " (unrelated errors)");
   if (status != CLI_OK || !c->values[CLI_DISAGREE]) return status;
   return plan_same(c, p, diff, disagree, "");
@@ -89,7 +131,7 @@ static int plan_found(const cli *c, const cli_plan *p) {
          "%.1f points, with power %.10g, at level %.10g.\n",
          n, 100 * disagree, 100 * diff, p->power, p->level);
   if (!c->values[CLI_DISAGREE] && !c->values[CLI_QUIET])
-    printf("20%% is a guess; --disagree says what it is.\n");
+    printf("20%% is a guess; give the real share by --disagree.\n");
   return CLI_OK;
 }
 
@@ -100,8 +142,10 @@ static int plan_given(const cli *c, const cli_plan *p) {
       (c->count > 1 && !read_accuracy(c, c->names[1], &b)))
     return CLI_ERROR;
   if (c->count == 1 && c->values[CLI_WIDTH]) return plan_width(c, p, a);
+  if (c->count == 1 && c->values[CLI_MIN]) return plan_gate(c, p, a);
   if (c->count == 2 && !c->values[CLI_WIDTH]) return plan_difference(c, p, a, b);
-  return cli_fail(c, "an accuracy and --width must be given, or two accuracies, or --questions; "
+  return cli_fail(c, "an accuracy and --width or --min must be given, or two accuracies, or "
+                     "--questions; "
                      "as in evalci plan 0.80 0.85");
 }
 

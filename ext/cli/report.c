@@ -1,8 +1,8 @@
 /*
 ** evalci report: the page of eval_report(), to a file or a pipe.
 **
-** A file is written beside its place, and takes its place when it is complete, so that a
-** full disk leaves the page that was there.
+** A file is written under another name and renamed when it is complete, so that a full disk
+** leaves the old page intact.
 */
 #include <errno.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static int write_part(const char *part, const char *page, size_t size) {
   return error ? error : cli_sync(part);
 }
 
-/* A page in the place of another. */
+/* Replaces a page by another. */
 static int write_file(const char *path, const char *page, size_t size) {
   int error = ENOMEM;
   char *target = cli_resolve(path), *part = target ? cli_guard_beside(target, &error) : NULL;
@@ -62,11 +62,15 @@ static int put_page(const cli *c, const char *page, size_t size) {
   if (error)
     return cli_fail(c, "cannot write '%s': %s", direct ? "standard output" : target,
                     strerror(error));
-  if (!direct && !c->values[CLI_QUIET]) printf("wrote %s\n", target);
+  if (!direct && !c->values[CLI_QUIET]) {
+    fputs("wrote ", stdout);
+    cli_put_shell_word(stdout, target);
+    putchar('\n');
+  }
   return CLI_OK;
 }
 
-/* The name of what was imported, without its folder; a database has its own. */
+/* The name of what was imported, without its folder; a database keeps its own. */
 static char *origin_of(const cli *c) {
   const char *name = c->names[0];
   for (const char *at = name; *at; at++)
@@ -97,7 +101,7 @@ static int ask_page(const cli *c, const cli_results *r) {
   return status;
 }
 
-/* What -o names must not be what is read, nor anybody's database. */
+/* Refuses to overwrite an input file, or any database. */
 static bool check_output(const cli *c) {
   const char *target = c->values[CLI_OUTPUT];
   if (!target && cli_is_terminal(stdout)) {
@@ -124,7 +128,11 @@ static bool check_output(const cli *c) {
 int cli_run_report(cli *c) {
   cli_results r;
   if (!check_output(c) || !cli_open_results(c, c->names, c->count, &r)) return CLI_ERROR;
-  int status = ask_page(c, &r);
+  int status = strcmp(r.source, "votes") == 0
+                   ? cli_fail(c, "these are votes, of which there is no page yet; evalci votes "
+                                 "reads them, and a page of results has the ratings of a table "
+                                 "votes in the same database")
+                   : ask_page(c, &r);
   cli_close_results(&r);
   return status;
 }

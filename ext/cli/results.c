@@ -1,10 +1,10 @@
 /*
-** What RESULTS names, opened.
+** Opens RESULTS.
 **
-** 1. One database that has the table is read in place: read-only, and so that nothing of its
-**    own runs.
-** 2. Everything else is imported into a temporary database, which is on the disk where it
-**    is large and gone when the program ends.
+** 1. A single database that has the table is read in place: read-only, and so that no code of
+**    its own runs.
+** 2. Everything else is imported into a temporary database, which is on the disk if it is
+**    large, and gone when the program ends.
 */
 #include <errno.h>
 #include <string.h>
@@ -16,9 +16,9 @@
 ** Connections
 */
 
-/* Views and triggers of a database may call harmless functions only.  Where those of JSON are not
-** among them the schema is trusted: this program has none that does harm, it is SQLite's library
-** and evalci. */
+/* Views and triggers of a database may call innocuous functions only.  Where JSON functions are
+** not among those (SQLite before 3.41) the schema is trusted: this program contains only
+** SQLite's and evalci's functions, none of which does harm. */
 static int secure(sqlite3 *db) {
   int rc = sqlite3_busy_timeout(db, 5000);
   if (rc == SQLITE_OK) rc = sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
@@ -70,7 +70,7 @@ static bool has_bytes(const char *path, const char *suffix) {
   return has;
 }
 
-/* The path as SQLite takes it together with what is to be known of the file. */
+/* The path as a URI, with parameters for SQLite. */
 static char *path_uri(const char *path, const char *known) {
   sqlite3_str *uri = sqlite3_str_new(NULL);
   sqlite3_str_appendall(uri, "file:");
@@ -84,9 +84,9 @@ static char *path_uri(const char *path, const char *known) {
   return sqlite3_str_finish(uri);
 }
 
-/* SQLite reads a database in WAL mode together with files beside it, and makes those where
-** they are missing.  Where it cannot, a database without a log is whole, and can be read as
-** a file that nobody changes. */
+/* SQLite reads a database in WAL mode together with two files beside it, and creates them if
+** they are missing.  Where it cannot, a database without a log is complete, and can be read as
+** immutable. */
 static int open_unchanging(const char *path, sqlite3 **db) {
   char *uri = path_uri(path, "?immutable=1");
   sqlite3_close(*db);
@@ -96,7 +96,7 @@ static int open_unchanging(const char *path, sqlite3 **db) {
   return rc;
 }
 
-/* Whether the schema has a table; a code of SQLite. */
+/* Whether the schema has a table; returns a SQLite code. */
 static int look_for_table(sqlite3 *db, const char *table, bool *there) {
   static const char sql[] = "SELECT count(*) FROM sqlite_schema "
                             "WHERE type IN ('table', 'view') AND name = ?1 COLLATE NOCASE";
@@ -109,16 +109,20 @@ static int look_for_table(sqlite3 *db, const char *table, bool *there) {
   return rc == SQLITE_OK ? ended : rc;
 }
 
-/* The table that was named, else results, else counts, where an import found no more than these. */
+static bool reads_votes(const cli *c) {
+  return strcmp(c->verb->name, "votes") == 0;
+}
+
+/* The table that was named, else results or votes, else counts (if an import found no answers). */
 static int find_table_in(const cli *c, cli_results *out, bool *there) {
   int rc = look_for_table(out->db, out->source, there);
-  if (rc != SQLITE_OK || *there || c->values[CLI_TABLE]) return rc;
+  if (rc != SQLITE_OK || *there || c->values[CLI_TABLE] || reads_votes(c)) return rc;
   rc = look_for_table(out->db, "counts", there);
   if (*there) out->source = "counts";
   return rc;
 }
 
-/* Opens the database if it has the table; `there` says so.  False after an error. */
+/* Opens the database if it has the table, and sets `there`.  False after an error. */
 static bool try_in_place(const cli *c, const char *path, cli_results *out, bool *there) {
   int rc = open_secure(path, SQLITE_OPEN_READONLY, &out->db);
   if (rc == SQLITE_OK) rc = find_table_in(c, out, there);
@@ -136,7 +140,7 @@ static bool try_in_place(const cli *c, const char *path, cli_results *out, bool 
   return rc == SQLITE_OK;
 }
 
-/* Choices that only an import can make. */
+/* Whether options are given that only an import can follow. */
 static bool wants_import(const cli *c) {
   static const cli_choice all[] = {CLI_FROM,   CLI_MODEL_NAME, CLI_TASK_NAME, CLI_SCORER,
                                    CLI_METRIC, CLI_FILTER,     CLI_SPLIT,     CLI_ITEMS};
@@ -153,7 +157,7 @@ typedef struct cli_progress {
   bool wanted;
 } cli_progress;
 
-/* After a second, five times a second. */
+/* Shows progress after one second, five times a second. */
 static int show_progress(void *host, sqlite3_int64 rows, sqlite3_int64 files) {
   cli_progress *p = host;
   double now = p->wanted ? cli_seconds() : 0;
@@ -198,7 +202,7 @@ char *cli_import_files(const cli *c, sqlite3 *db, const char *const *paths, int 
 static bool import_all(const cli *c, const char *const *paths, int count, cli_results *out) {
   out->db = cli_connect(c, "", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
   if (!out->db) return false;
-  /* Nobody reads it after this program. */
+  /* No safety is needed: the database ends with the program. */
   sqlite3_exec(out->db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF", NULL, NULL, NULL);
   char *error = cli_import_files(c, out->db, paths, count, &out->done);
   if (error) cli_fail(c, "%s", error);
@@ -220,7 +224,7 @@ static int bind_share(const cli *c, sqlite3_stmt *json, int i, cli_choice choice
   return cli_number(c, choice, 0, &x) ? sqlite3_bind_double(json, i, x) : SQLITE_ABORT;
 }
 
-/* Columns by their names in the database; an import has called them what they are. */
+/* Columns by their names in the database; in an import they have our names. */
 static int bind_options(const cli *c, sqlite3_stmt *json, bool in_place) {
   int rc = SQLITE_OK;
   for (int i = 0; rc == SQLITE_OK && in_place && i <= IMPORT_ERROR; i++)
@@ -233,13 +237,23 @@ static int bind_options(const cli *c, sqlite3_stmt *json, bool in_place) {
   return rc;
 }
 
+static int bind_voting(const cli *c, sqlite3_stmt *json) {
+  int rc = bind_option(json, 1, c->values[CLI_ANCHOR]);
+  if (rc == SQLITE_OK) rc = bind_share(c, json, 2, CLI_SCALE);
+  if (rc == SQLITE_OK) rc = bind_share(c, json, 3, CLI_BASE);
+  if (rc == SQLITE_OK && c->values[CLI_POSITION]) rc = bind_option(json, 4, "true");
+  return rc == SQLITE_OK ? bind_share(c, json, 5, CLI_LEVEL) : rc;
+}
+
 static bool write_options(const cli *c, cli_results *r) {
+  static const char voting[] = "SELECT json_object('anchor', ?1, 'scale', ?2, 'base', ?3, "
+                               "'position', json(?4), 'level', ?5)";
   static const char sql[] =
       "SELECT json_object('model', ?1, 'task', ?2, 'item', ?3, 'attempt', ?4, 'correct', ?5, "
       "'score', ?6, 'error', ?7, 'by', ?8, 'errors', ?9, 'level', ?10, 'lo', ?11, 'hi', ?12)";
   sqlite3_stmt *json = NULL;
-  int rc = sqlite3_prepare_v2(r->db, sql, -1, &json, NULL);
-  if (rc == SQLITE_OK) rc = bind_options(c, json, r->path);
+  int rc = sqlite3_prepare_v2(r->db, reads_votes(c) ? voting : sql, -1, &json, NULL);
+  if (rc == SQLITE_OK) rc = reads_votes(c) ? bind_voting(c, json) : bind_options(c, json, r->path);
   if (rc == SQLITE_OK && sqlite3_step(json) == SQLITE_ROW)
     r->options = sqlite3_mprintf("%s", sqlite3_column_text(json, 0));
   sqlite3_finalize(json);
@@ -248,8 +262,9 @@ static bool write_options(const cli *c, cli_results *r) {
 }
 
 bool cli_check_choices(const cli *c) {
-  double level, lo, hi;
-  if (!cli_one_of(c, CLI_BY, "question", "task") || !cli_one_of(c, CLI_ERRORS, "skip", "wrong") ||
+  double level, lo, hi, scale, base;
+  if (!cli_number(c, CLI_SCALE, 400, &scale) || !cli_number(c, CLI_BASE, 1000, &base) ||
+      !cli_one_of(c, CLI_BY, "question", "task") || !cli_one_of(c, CLI_ERRORS, "skip", "wrong") ||
       !cli_number(c, CLI_LEVEL, 0, &level) || !cli_number(c, CLI_LO, 0, &lo) ||
       !cli_number(c, CLI_HI, 1, &hi))
     return false;
@@ -259,7 +274,8 @@ bool cli_check_choices(const cli *c) {
 
 bool cli_open_results(const cli *c, const char *const *paths, int count, cli_results *out) {
   bool there = false;
-  *out = (cli_results){.source = c->values[CLI_TABLE] ? c->values[CLI_TABLE] : "results"};
+  const char *usual = reads_votes(c) ? "votes" : "results";
+  *out = (cli_results){.source = c->values[CLI_TABLE] ? c->values[CLI_TABLE] : usual};
   if (count == 0) {
     cli_fail(c, "RESULTS must be named, got none; as in evalci %s results.csv", c->verb->name);
     return false;

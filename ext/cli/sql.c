@@ -1,12 +1,12 @@
 /*
-** evalci sql: one SELECT of the user's own over the results.  It reads; whatever would write,
-** attach a file or load something is refused.
+** evalci sql: one SELECT of the user's own over the results.  Statements that write, attach a
+** file or load something are refused.
 */
 #include <string.h>
 
 #include "cli.h"
 
-/* Questions about tables, which change nothing. */
+/* Pragmas about tables, which change nothing. */
 static bool is_harmless_pragma(const char *name) {
   static const char *const names[] = {
       "table_info",    "table_xinfo", "table_list",  "index_list",      "index_info",
@@ -16,7 +16,7 @@ static bool is_harmless_pragma(const char *name) {
   return false;
 }
 
-/* What reads no table, and yet reaches beyond the results; writing is told by
+/* Refuses what reaches beyond the results without reading a table; writing is refused by
 ** sqlite3_stmt_readonly(). */
 static int allow_reading(void *unused, int action, const char *first, const char *second,
                          const char *schema, const char *within) {

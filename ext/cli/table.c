@@ -1,9 +1,9 @@
 /*
 ** A table as aligned text.
 **
-** 1. Rows are collected: what is printed depends on the widest cell of each column.
-** 2. Columns of numbers keep their width; the widest others are narrowed until the table
-**    fits, and their texts go on in further lines, so that nothing is left out.
+** 1. Collect the rows, since the layout depends on the widest cell of each column.
+** 2. Columns of numbers keep their width; the widest others are narrowed until the table fits,
+**    and their texts are wrapped, so that nothing is left out.
 */
 #include <string.h>
 
@@ -31,7 +31,7 @@ size_t cli_table_rows(const cli_table *t) {
   return t->rows;
 }
 
-/* A copy of the text without characters that would break a line or steer the terminal. */
+/* Copies text without line breaks and control characters. */
 static char *clean_copy(const char *text) {
   char *copy = sqlite3_malloc64(strlen(text) + 1), *end = copy;
   while (copy && *text) {
@@ -110,7 +110,7 @@ bool cli_table_noted(const cli_table *t, const char *part) {
 */
 typedef struct cli_layout {
   int width;   /* 0: not shown */
-  bool number; /* on the right */
+  bool number; /* aligned right */
 } cli_layout;
 
 /* Numbers, shares and intervals, as "1,094", "80.0%" and "\u22121.9% to 20.2%". */
@@ -152,7 +152,7 @@ static cli_layout *layout_columns(const cli_table *t) {
   return layout;
 }
 
-/* Takes a column from the widest text again and again. */
+/* Narrows the widest text column by one, until the table fits. */
 static void fit_layout(cli_layout *layout, int count, int columns) {
   int sum = -GAP;
   for (int i = 0; i < count; i++) sum += layout[i].width ? layout[i].width + GAP : 0;
@@ -172,7 +172,7 @@ static void fit_layout(cli_layout *layout, int count, int columns) {
 ** Printing
 */
 
-/* The bytes of a text that fit into so many columns, to the end of a word where there is one. */
+/* The bytes of a text that fit in this many columns, broken after a word if possible. */
 static size_t fitting_size(const char *text, int width) {
   size_t size = 0, word = 0;
   for (int used = 0; text[size];) {
@@ -204,7 +204,8 @@ static void put_line(FILE *to, sqlite3_str *line) {
   sqlite3_free(sqlite3_str_finish(line));
 }
 
-/* One row, in as many lines as its longest text needs; `left` has what is still to be said. */
+/* Prints one row, in as many lines as its longest text needs; `left` is the text still to be
+** printed. */
 static void print_row(FILE *to, const cli_layout *layout, int count, const char **left) {
   for (bool more = true; more;) {
     sqlite3_str *line = sqlite3_str_new(NULL);
@@ -255,7 +256,7 @@ bool cli_print_table(const cli_table *t, FILE *to, int columns) {
 ** Markdown
 */
 
-/* In one line; nothing in it that Markdown or HTML would read. */
+/* Writes text on one line, escaped for Markdown and HTML. */
 static void put_escaped(FILE *to, const char *text) {
   for (; *text; text++) {
     if (*text == '<')
@@ -265,7 +266,7 @@ static void put_escaped(FILE *to, const char *text) {
   }
 }
 
-/* The names of the columns, or a row. */
+/* Writes the headings, or a row. */
 static void put_markdown_row(const cli_table *t, FILE *to, const cli_layout *layout, size_t row) {
   for (int i = 0; i < t->columns; i++) {
     if (!layout[i].width) continue;

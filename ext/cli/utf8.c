@@ -1,5 +1,5 @@
 /*
-** How many columns text takes on a terminal.
+** The number of columns that text takes on a terminal.
 */
 #include "cli.h"
 
@@ -7,8 +7,8 @@ typedef struct cli_span {
   unsigned from, to;
 } cli_span;
 
-/* Marks that stand over the character before them, and characters two columns wide_spans: the
-** blocks of Unicode 15 that names are likely to use. */
+/* Combining marks, and characters two columns wide: the blocks of Unicode 15 that names are
+** likely to use. */
 static const cli_span mark_spans[] = {{0x300, 0x36f},   {0x483, 0x489},   {0x591, 0x5bd},
                                       {0x610, 0x61a},   {0x64b, 0x65f},   {0x200b, 0x200f},
                                       {0x20d0, 0x20f0}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}};
@@ -17,7 +17,7 @@ static const cli_span wide_spans[] = {{0x1100, 0x115f},   {0x2e80, 0x303e},   {0
                                       {0xff00, 0xff60},   {0xffe0, 0xffe6},   {0x1f300, 0x1f64f},
                                       {0x1f680, 0x1f6ff}, {0x1f900, 0x1f9ff}, {0x20000, 0x3fffd}};
 
-/* Characters that steer a terminal, or turn the direction of what follows. */
+/* Control characters, and characters that change the direction of text. */
 static const cli_span control_spans[] = {
     {0, 0x1f}, {0x7f, 0x9f}, {0x2028, 0x202e}, {0x2066, 0x2069}};
 
@@ -28,7 +28,7 @@ static bool is_among(const cli_span *spans, size_t count, unsigned code) {
 }
 #define IS_AMONG(spans, code) is_among(spans, sizeof(spans) / sizeof *(spans), code)
 
-/* The code of a character of several bytes; 0 where it is none. */
+/* The code point of a character of several bytes; 0 if it is invalid. */
 static unsigned decode(const unsigned char *at, size_t size) {
   unsigned code = at[0] & (0xffu >> (size + 1));
   for (size_t i = 1; i < size; i++) {

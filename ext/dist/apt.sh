@@ -1,18 +1,18 @@
 #!/bin/sh
-# Debian's apt-get for what this machine has not: its sources, or another architecture.
+# Debian's apt-get for packages that this machine's own cannot give: sources, or another
+# architecture.
 #
 #   ext/dist/apt.sh DIRECTORY deb-src|deb ARCHITECTURE ARGUMENT...
 #
-# apt is given lists of its own in DIRECTORY/apt, as of a machine where nothing is
-# installed, so that this one needs no lines for them and is left as it was; what it
-# fetches is checked by Debian's signature.
+# apt gets lists of its own in DIRECTORY/apt, as on a machine where nothing is installed, so
+# this machine's configuration stays as it is.  Debian's signature verifies what it fetches.
 set -e
 mkdir -p "$1/apt" && apt=$(cd "$1/apt" && pwd)
 type=$2 architecture=$3
 shift 3
 mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial" "$apt/parts"
 : >"$apt/status"
-# Debian's own lines, in whichever of the two formats; not those of others.
+# Only Debian's own lines, in either of the two formats.
 for file in /etc/apt/sources.list /etc/apt/sources.list.d/*; do
   test -f "$file" && grep -q 'debian\.org\|/debian' "$file" || continue
   case $file in

@@ -4,9 +4,9 @@
     archive.py VERSION PLATFORM LIBRARY PROGRAM SOURCES DIRECTORY
     archive.py VERSION source DIRECTORY
 
-or this tree, which the licence asks to go with it.
-The same bytes whoever makes it and wherever: names in order, no owner, one time,
-that of SOURCE_DATE_EPOCH.  Rewrites DIRECTORY/checksums.txt.
+or packs this tree, whose sources the licence requires.  The bytes do not depend on who makes
+the file and where: names are sorted, there is no owner, and the only time is
+SOURCE_DATE_EPOCH.  Rewrites DIRECTORY/checksums.txt.
 """
 import gzip
 import hashlib
@@ -22,19 +22,22 @@ import zipfile
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
 EPOCH = int(os.environ["SOURCE_DATE_EPOCH"])
-# By platform, Debian's package of the C library that is inside the program.
+# For each platform, Debian's package of the C library that the program includes; macOS has its own.
 C_LIBRARY = {"linux-x86_64": "libc6-dev", "linux-aarch64": "libc6-dev-arm64-cross", "musl-x86_64": "musl-dev",
              "windows-x86_64": "mingw-w64-x86-64-dev"}
 
 
 def versions(sources, platform):
-    """What the files are made of, each with the version of its source."""
+    """The included libraries, each with the version of its source."""
+    ours = (sources / "versions.txt").read_bytes()
+    if platform not in C_LIBRARY:
+        return ours
     asked = ["dpkg-query", "-W", "-f", "${Package} ${Version}\n", C_LIBRARY[platform]]
-    return (sources / "versions.txt").read_bytes() + subprocess.run(asked, check=True, stdout=subprocess.PIPE).stdout
+    return ours + subprocess.run(asked, check=True, stdout=subprocess.PIPE).stdout
 
 
 def contents(platform, library, program, sources):
-    """What is inside, by name: bytes, and whether it can be run."""
+    """The files of the archive by name: their bytes, and whether they are executable."""
     sql = sorted(path for path in (ROOT / "sql").rglob("*") if path.is_file())
     files = {str(path.relative_to(ROOT)): path for path in sql}
     files.update({"README.md": ROOT / "README.md", "LICENSE": ROOT / "LICENSE",

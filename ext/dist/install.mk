@@ -1,7 +1,7 @@
-# Installs what is in this archive: make install [PREFIX=/usr/local].  Nothing is
+# Installs the contents of this archive: make install [PREFIX=/usr/local].  Nothing is
 # compiled.  The program goes to PREFIX/bin, the library to PREFIX/lib/sqlite3, the SQL to
-# PREFIX/share/evalci/sql; from PREFIX/share/evalci the commands in its files work as they
-# are written there.
+# PREFIX/share/evalci/sql.  The commands in the SQL files work as written if they are run
+# in PREFIX/share/evalci.
 PREFIX  ?= /usr/local
 LIBRARY := $(notdir $(wildcard build/evalci.*))
 PROGRAM := $(wildcard build/bin/evalci*)
@@ -10,7 +10,7 @@ PROGRAM := $(wildcard build/bin/evalci*)
 all:
 	@echo "Nothing to build. Try it here:     $(PROGRAM) sql 'SELECT bayes_ci_counts(18, 20)'"
 	@echo "or in the sqlite3 shell:           sqlite3 :memory: '.load build/evalci' 'SELECT bayes_ci_counts(18, 20)'"
-	@echo "Install it, as root if need be:    make install [PREFIX=/usr/local]"
+	@echo "Install it, if necessary as root:  make install [PREFIX=/usr/local]"
 
 install:
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/sqlite3 $(DESTDIR)$(PREFIX)/share/evalci \

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The sources that a platform is built from, as Debian keeps them: GSL and musl, whose
-# parts go into the library; SQLite, zlib and zstd, which are inside the program and the
-# page as well; and libmd, which runs their tests.
+# Fetches the sources that a platform is built from, from Debian: GSL and musl, of which parts
+# go into the library; SQLite, zlib and zstd, which also go into the program and the page; and
+# libmd, which the tests need.
 #
 #   ext/dist/sources.sh DIRECTORY
 set -e
@@ -14,14 +14,14 @@ for package in $packages; do
   dpkg-source --no-check -x "$package"_*.dsc "$package" >/dev/null
 done
 
-# GSL's headers are where each part has them; its programs include them from one place.
+# GSL keeps each header beside its part, but includes them from one folder.
 mkdir -p gsl/include/gsl
 find "$PWD/gsl" -name 'gsl_*.h' -not -path '*/include/*' -exec ln -sf -t gsl/include/gsl {} +
 
-# SQLite in one file.
+# The amalgamation of SQLite.
 (cd sqlite3 && ./configure --disable-tcl >/dev/null && make -s sqlite3.c >/dev/null)
 
-# The licences of what is inside, and its versions, for whoever asks for the source.
+# The licences and versions of the included libraries, for those who ask for the source.
 for licence in musl/COPYRIGHT zlib/LICENSE libzstd/LICENSE; do
   printf '\n----------------------------------------\n\n'
   cat $licence

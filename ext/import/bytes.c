@@ -21,11 +21,11 @@ enum { STORED = 0, DEFLATED = 8, ZSTD = 93 };
 
 struct import_unpack {
   unsigned method;
-  uint64_t packed; /* bytes left in the archive */
-  uint64_t size;   /* bytes that may still come out */
+  uint64_t packed; /* compressed bytes left in the archive */
+  uint64_t size;   /* the most bytes that may still be unpacked */
   z_stream inflate;
   ZSTD_DStream *zstd;
-  bool ended; /* as the compressed data say */
+  bool ended; /* the compressed data say that they end here */
   ZSTD_inBuffer in;
   unsigned char input[IMPORT_BUFFER];
 };
@@ -51,10 +51,10 @@ FILE *import_file_open(const char *path) {
 #endif
 }
 
-/* Gone when it is closed. */
+/* A temporary file, which is deleted when it is closed. */
 FILE *import_file_temporary(void) {
 #ifdef _WIN32
-  /* tmpfile() makes it in the root of the disk, where few may write. */
+  /* On Windows tmpfile() uses the root of the disk, where few users may write. */
   char *name = _tempnam(NULL, "evalci");
   FILE *file = name ? fopen(name, "w+bTD") : NULL;
   free(name);
@@ -130,7 +130,7 @@ static bool zstd_piece(import_bytes *in, struct import_unpack *u, size_t *got) {
   return true;
 }
 
-/* As much as there is at once; nothing at the end. */
+/* Reads as much as is available; nothing at the end. */
 static bool unpack_piece(import_bytes *in, size_t *got) {
   struct import_unpack *u = in->unpack;
   *got = 0;
@@ -167,7 +167,7 @@ static sqlite3_int64 line_of(const import_bytes *in, const unsigned char *at) {
   return line;
 }
 
-/* The first bytes: a mark of the encoding, or every other byte zero. */
+/* Guesses the encoding from the first bytes: a byte order mark, or every other byte zero. */
 static bool check_start(import_bytes *in) {
   const unsigned char *b = in->at;
   size_t n = (size_t)(in->end - in->at);
@@ -182,7 +182,8 @@ static bool check_start(import_bytes *in) {
   return true;
 }
 
-/* How many bytes follow the first of a character, and the range of the next; -1 if it is none. */
+/* The number of bytes after the first of a character, and the range of the second; -1 if the
+** first is invalid. */
 static int begin_character(unsigned char c, unsigned char *lo, unsigned char *hi) {
   *lo = c == 0xE0 ? 0xA0 : c == 0xF0 ? 0x90 : 0x80;
   *hi = c == 0xED ? 0x9F : c == 0xF4 ? 0x8F : 0xBF;
@@ -194,7 +195,7 @@ static bool check_text(import_bytes *in) {
   const unsigned char *c = in->at;
   while (c < in->end) {
     uint64_t eight;
-    /* Eight bytes of ASCII at once. */
+    /* Skips eight bytes of ASCII at once. */
     while (!in->expected && in->end - c >= 8 && (memcpy(&eight, c, 8), !(eight & tops)) &&
            !((eight - ones) & ~eight & tops))
       c += 8;
@@ -240,7 +241,7 @@ bool import_bytes_fill(import_bytes *in) {
   if (in->failed || got == 0) return false;
   if (in->text) in->failed = (first && !check_start(in)) || !check_text(in);
   if (in->failed) in->end = in->at;
-  /* The mark may have been all. */
+  /* The file may consist of the mark alone. */
   return !in->failed && (in->at < in->end || import_bytes_fill(in));
 }
 
@@ -269,7 +270,7 @@ import_bytes *import_bytes_open(import_run *run, const import_file *file, bool t
   return in;
 }
 
-/* Memory that zstd may ask for: 2^26 bytes. */
+/* The memory that zstd may use: 2^26 bytes. */
 enum { WIDEST_WINDOW = 26 };
 
 static bool start_zstd(import_bytes *in, struct import_unpack *u) {

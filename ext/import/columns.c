@@ -40,7 +40,7 @@ int import_suits_alias(const char *name, size_t length, int role) {
 static int suits(const import_run *run, int role, const char *name, size_t length) {
   const char *const *given = run->choices->columns;
   if (given[role]) return import_is_name(name, length, given[role]) ? 4 : 0;
-  /* The person may have taken it for something else. */
+  /* The person may have named this column for another role. */
   for (int i = 0; i < IMPORT_COLUMNS; i++)
     if (given[i] && import_is_name(name, length, given[i])) return 0;
   if (import_is_name(name, length, import_column_names[role])) return 3;
@@ -53,7 +53,7 @@ static bool enough(const import_run *run, const bool *there) {
          (there[IMPORT_CORRECT] || there[IMPORT_SCORE]);
 }
 
-/* All that is missing at once; true if nothing is. */
+/* Reports everything that is missing at once; true if nothing is. */
 static bool fail_missing(import_run *run, const import_file *file, const bool *there,
                          const char *columns) {
   const struct {
@@ -104,7 +104,7 @@ const import_shape import_answers = {.table = "results",
 ** Any shape
 */
 
-/* All names, with commas between them; cut where they are many. */
+/* All names, separated by commas; cut if there are many. */
 static char *list_names(const char *const *names, size_t count) {
   sqlite3_str *out = sqlite3_str_new(NULL);
   size_t i = 0;

@@ -34,7 +34,7 @@ static bool check(import_run *run, const import_file *file, const bool *there,
                      columns);
 }
 
-/* A count, as a number or its text; -1 if it is none. */
+/* Reads a count, as a number or text; -1 if it is not one. */
 static sqlite3_int64 count_of(import_value v) {
   sqlite3_int64 n = 0;
   if (v.type == IMPORT_INTEGER) return v.integer;

@@ -25,7 +25,7 @@ struct import_csv {
   const import_file *file;
   import_bytes *in;
   int mark;
-  bool special[256]; /* what ends a field without quotes, or may not be in one */
+  bool special[256]; /* characters that end an unquoted field, or may not occur in it */
   bool cr;           /* lines end with CR alone */
   char **names;
   bool *unwanted;
@@ -37,7 +37,7 @@ struct import_csv {
   import_buffer text;
 };
 
-/* How often a separator is in the first line, as far as that is at hand. */
+/* Counts a separator in the first line, as far as the line is in the buffer. */
 static size_t count_marks(const import_bytes *in, char mark) {
   size_t count = 0;
   bool quoted = false;
@@ -100,7 +100,7 @@ static bool fail_quote(import_csv *csv) {
       csv->in->line);
 }
 
-/* A field in quotes, and what comes up to its separator. */
+/* Reads a quoted field, and what follows it up to the separator. */
 static bool read_quoted(import_csv *csv) {
   import_bytes *in = csv->in;
   for (in->at++;;) {
@@ -157,7 +157,7 @@ static bool add_field(import_csv *csv, size_t start) {
                      MOST_COLUMNS);
 }
 
-/* Passes the end of a line. */
+/* Skips the end of a line. */
 static void end_line(import_csv *csv) {
   import_bytes *in = csv->in;
   int c = import_peek(in);
@@ -171,7 +171,7 @@ static void end_line(import_csv *csv) {
     csv->cr = true;
 }
 
-/* The next record, blank ones too: 1, 0, -1. */
+/* Reads the next record, blank ones too: 1, 0 or -1. */
 static int read_record(import_csv *csv) {
   import_bytes *in = csv->in;
   csv->count = csv->text.length = 0;

@@ -71,7 +71,7 @@ sqlite3 *import_database(import_run *run, const import_file *file) {
   return NULL;
 }
 
-/* A table's columns; those of a view that cannot be read are none. */
+/* The columns of a table; a view that cannot be read has none. */
 static bool outline_table(import_run *run, sqlite3_stmt *columns, const char *table,
                           import_buffer *out) {
   const char *text = NULL;

@@ -100,7 +100,7 @@ const import_format import_deepeval = {
     .name = "deepeval",
     .reads = "DeepEval's test runs: .latest_run_full.json, .latest_test_run.json, test_run_*.json",
     .told_by = "testCases with metricsData, or testRunData",
-    .becomes = "a model per run, a question per input, right where every metric passed; --metric "
-               "takes one of them",
+    .becomes = "a model per run, a question per input, right if every metric passed; --metric "
+               "takes one metric instead",
     .knows = knows,
     .read = read};

@@ -25,7 +25,7 @@ static bool is_samples(import_run *run, const import_file *file) {
          import_has(run, file, "$.evaluation_name") && import_has(run, file, "$.evaluation.score");
 }
 
-/* Averages are of use to nobody where their folder is read. */
+/* Files of averages are skipped without a note when a folder is read. */
 static bool knows(import_run *run, const import_file *file) {
   return is_samples(run, file) ||
          (file->given && file->kind == IMPORT_JSON && import_has(run, file, "$.schema_version") &&
@@ -100,7 +100,7 @@ static bool read_about(import_run *run, import_file *file) {
 
 static bool read(import_run *run, import_file *file) {
   if (!is_samples(run, file))
-    return import_fail(run, file, "has averages only: give its _samples.jsonl, or the folder");
+    return import_fail(run, file, "has only averages: give its _samples.jsonl, or the folder");
   sqlite3 *db = import_table(run, file, NULL, keys);
   bool ok = db && list_metrics(run, file, db) && read_about(run, file) &&
             (file->skipped || import_select(run, file, db, answers));

@@ -47,7 +47,7 @@ const import_format *import_formats(int i, const char **name, const char **reads
   return formats[i];
 }
 
-/* Which of a person's own tables a file of this kind is, if anything. */
+/* Which of a person's own tables a file of this kind is, if any. */
 static const import_format *own_table(const import_file *file) {
   static const import_format *const tables[] = {[IMPORT_CSV] = &import_csv_table,
                                                 [IMPORT_JSONL] = &import_json_records,
@@ -61,14 +61,15 @@ const import_format *import_detect(import_run *run, import_file *file) {
   const char *from = run->choices->from;
   for (int i = 0; i < FORMATS; i++)
     if (from ? strcmp(from, formats[i]->name) == 0 : formats[i]->knows(run, file)) {
-      /* Of a folder, what is not of that format is passed over. */
+      /* In a folder, files of other formats are skipped. */
       return file->given || formats[i]->knows(run, file) ? formats[i] : NULL;
     }
-  /* Then its columns are not what they should be, which is to be said. */
+  /* A file that the person named is then taken for a table whose columns are wrong, and reading
+  ** it says which. */
   return file->given && !run->error ? own_table(file) : NULL;
 }
 
-/* What its first bytes tell; -1 after leaving a message. */
+/* The kind of file, from its first bytes; -1 after leaving a message. */
 static int kind_of(import_run *run, const import_file *file) {
   import_bytes *in = import_bytes_open(run, file, false);
   int kind = in && import_peek(in) >= 0 ? IMPORT_CSV : -1;
@@ -93,7 +94,7 @@ static int kind_of(import_run *run, const import_file *file) {
     }
     size_t at = n >= 3 && memcmp(b, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
     while (at < n && (b[at] == ' ' || b[at] == '\n' || b[at] == '\r' || b[at] == '\t')) at++;
-    /* The first column of a CSV file may be called "[...". */
+    /* Not every file that begins with "[" is JSON: it may be the first column of a CSV file. */
     bool json = at < n && (b[at] == '{' || b[at] == '[') && sqlite3_strlike("%.csv", file->name, 0);
     if (kind == IMPORT_CSV && json) kind = IMPORT_JSON;
   } else if (in && !in->failed) {

@@ -29,7 +29,7 @@
 **   :scorer, :metric, :filter, :split   what the person chose; NULL where nothing
 **   :file_model, :file_task, :file_metric   what import_about() found
 **
-** and whose rows are answers.  Their columns are told by their names: model, task, item,
+** and whose rows are answers.  Their columns are recognised by their names: model, task, item,
 ** attempt, correct, score, error, cost (US dollars), latency (seconds), tokens; all but item
 ** may be left out.  A model or task that is NULL is the file's; an attempt that is NULL is
 ** counted.  correct and score may be words such as true, pass or C.  Then `place`, a text
@@ -60,8 +60,8 @@
 #include "import.h"
 
 enum {
-  IMPORT_LOOK = 1 << 20,        /* bytes of a document that its outline is made of */
-  IMPORT_DEEPEST = 500,         /* arrays and objects within each other; SQLite takes 1000 */
+  IMPORT_LOOK = 1 << 20,        /* bytes of a document from which its outline is made */
+  IMPORT_DEEPEST = 500,         /* nesting of arrays and objects; SQLite allows 1000 */
   IMPORT_LONGEST = 64 << 20,    /* bytes of a record that are kept, and */
   IMPORT_MOST_VALUES = 2000000, /* values in it: SQLite needs 16 to 48 bytes for each */
   IMPORT_FIELD = 1 << 20        /* bytes of a model, task, item and so on */
@@ -77,26 +77,27 @@ typedef enum import_kind {
 
 typedef struct import_run import_run; /* of import_results(); inside.h */
 
-/* A file to import.  What is to be set is set by import_set() or import_about(). */
+/* A file to import.  Formats set its fields by import_set() or import_about(). */
 typedef struct import_file {
-  const char *path;                 /* as people are told of it */
-  const char *name, *stem, *folder; /* "a.csv", "a", and "" or what comes up to the last slash */
+  const char *path;                 /* as messages show it */
+  const char *name, *stem, *folder; /* "a.csv", "a", and "" or the path up to the last slash */
   bool given;                       /* named by the person, not found in a folder */
   import_kind kind;
   const char *outline;
   const import_format *format;
-  /* To be set, where the file says. */
-  char *model, *task; /* of answers that have none of their own */
-  char *metric;       /* which is taken: shown to people */
-  char *created; /* as julianday() reads it; of the same answer in two files the later is taken */
+  /* Set by the format, if the file says so. */
+  char *model, *task; /* the model and task of answers that have none of their own */
+  char *metric;       /* the metric taken, shown to people */
+  char *created; /* as julianday() reads it; if two files have the same answer, the later one is
+                    taken */
   char *note;    /* shown to people */
   char *unit;    /* what a record is called: "record" unless set */
   bool adds;     /* its answers are attempts beside those of other files */
-  bool one_run;  /* with its model and task; of two such files only the later is taken */
-  bool strict;   /* the same answer twice in it, of one attempt, is refused: a person's table */
-  bool skipped;  /* note says why */
-  const struct import_file *told_with; /* by import_tell_together() */
-  sqlite3_int64 rows;                  /* of votes and counts: settle.c is not asked about these */
+  bool one_run;  /* if two such files have the same model and task, only the later one is taken */
+  bool strict;   /* a person's table: two rows for the same attempt are refused */
+  bool skipped;  /* the file is left out; `note` says why */
+  const struct import_file *told_with; /* set by import_tell_together() */
+  sqlite3_int64 rows;                  /* votes or counts, which settle.c does not handle */
   sqlite3_int64 id;                    /* counts the files */
   struct import_source *source;        /* where its bytes are: bytes.c */
   struct import_file *next;
@@ -115,17 +116,18 @@ const import_choices *import_chosen(const import_run *run);
 /* Whether the outline has something, as in "$.eval.task"; null is something. */
 bool import_has(import_run *run, const import_file *file, const char *path);
 
-/* Whether a name is as a pattern of SQL's GLOB has it. */
+/* Whether a name matches a GLOB pattern. */
 bool import_named(const import_file *file, const char *glob);
 
 /*
 ** Messages; all take the format of sqlite3_mprintf().
 */
 
-/* Ends the import; false.  The path is added. */
+/* Ends the import; returns false.  The path is added to the message. */
 bool import_fail(import_run *run, const import_file *file, const char *format, ...);
 
-/* Lists what stops the import, at most twenty lines of it, and goes on; false if it cannot. */
+/* Adds a line to the list of what stops the import (at most twenty lines), and goes on; false if
+** it cannot. */
 bool import_refuse(import_run *run, const import_file *file, const char *place, const char *format,
                    ...);
 
@@ -135,11 +137,11 @@ bool import_skip(import_run *run, import_file *file, const char *format, ...);
 /* Adds to the file's note. */
 bool import_note(import_run *run, import_file *file, const char *format, ...);
 
-/* Tells of files of the same format and model that come one after the other in one line: where
-** a run has a file per answer. */
+/* Reports consecutive files of the same format and model in one line, for tools that write one
+** file per answer. */
 void import_tell_together(import_run *run, import_file *file);
 
-/* Sets a text of a file, such as &file->model; NULL and "" are nothing. */
+/* Sets a text of a file, such as &file->model; NULL and "" leave it. */
 bool import_set(import_run *run, char **out, const char *format, ...);
 
 /*
@@ -157,7 +159,7 @@ bool import_about(import_run *run, import_file *file, const char *sql, const cha
 bool import_each(import_run *run, import_file *file, const char *at, const char *keys,
                  const char *sql);
 
-/* Runs a SELECT for one record that the format has got itself. */
+/* Runs a SELECT for one record that the format read itself. */
 typedef struct import_query import_query;
 bool import_query_new(import_run *run, import_file *file, const char *sql, import_query **out);
 bool import_query_run(import_query *query, sqlite3_int64 number, const char *record, size_t length);
@@ -166,8 +168,8 @@ void import_query_free(import_query *query);
 /* Runs a SELECT on another tool's database; its rows are answers, as above. */
 bool import_select(import_run *run, import_file *file, sqlite3 *db, const char *sql);
 
-/* For SQL over a value of JSON, which is in columns type and value, as json_each() has them: the
-** number that it is, also true, false and what NumPy writes as text; and why it is none. */
+/* For SQL over a value of JSON, in columns type and value as json_each() has them: the number,
+** also of true, false and NumPy's texts; and the reason if it is not a number. */
 #define IMPORT_NUMBER                                                                              \
   "CASE WHEN type IN ('true', 'false', 'integer', 'real') THEN CAST(value AS REAL) "               \
   "     WHEN type <> 'text' THEN NULL "                                                            \
@@ -178,8 +180,8 @@ bool import_select(import_run *run, import_file *file, sqlite3 *db, const char *
   "CASE WHEN value IS NULL THEN 'score is missing' "                                               \
   "     WHEN score IS NULL THEN 'score is not a number: ' || substr(value, 1, 100) END"
 
-/* The file as a database: read-only, trusting nothing that it holds.  Temporary views may be
-** made in it.  Closed by sqlite3_close(); NULL after leaving a message. */
+/* Opens the file as a database: read-only, trusting nothing in it.  Temporary views may be made
+** in it.  Close it by sqlite3_close(); NULL after leaving a message. */
 sqlite3 *import_database(import_run *run, const import_file *file);
 
 /*
@@ -193,7 +195,7 @@ typedef struct import_records import_records;
 ** infinities, which Python writes, are null.  NULL after leaving a message. */
 import_records *import_open(import_run *run, const import_file *file, const char *at,
                             const char *keys);
-/* Likewise of an entry of a zip archive. */
+/* The same for an entry of a zip archive. */
 import_records *import_open_entry(import_run *run, const import_file *file, const char *entry,
                                   const char *at, const char *keys);
 /* The next record: 1; 0 after the last, -1 after leaving a message.  It ends with a zero and
@@ -204,7 +206,7 @@ sqlite3_int64 import_number(const import_records *records); /* of the latest; fr
 bool import_rest(import_records *records, const char **out);
 void import_close(import_records *records);
 
-/* Reads the file for what import_rest() says, which is :head from then on. */
+/* Reads the file for its import_rest(), which is :head from then on. */
 bool import_head(import_run *run, import_file *file, const char *at);
 /* Sets :head. */
 bool import_set_head(import_run *run, const char *text);
@@ -216,7 +218,7 @@ const char *import_get_head(const import_run *run);
 sqlite3 *import_table(import_run *run, const import_file *file, const char *at, const char *keys);
 
 /* A JSON document beside the file, such as "run_spec.json": its text, for sqlite3_free();
-** NULL in `out` where there is none, or it is no JSON. */
+** NULL in `out` if there is none, or it is not JSON. */
 bool import_beside(import_run *run, const import_file *file, const char *name, char **out);
 
 /* The names of a zip archive's entries, in order; NULL after the last. */

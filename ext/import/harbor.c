@@ -38,7 +38,7 @@ static bool is_old(import_run *run, const import_file *file) {
   return import_has(run, file, "$.trial_name") && import_has(run, file, "$.is_resolved");
 }
 
-/* A job's summary and old trials are of use to nobody where their folder is read. */
+/* A job's summary and old trials are read only if they are named, not with their folder. */
 static bool knows(import_run *run, const import_file *file) {
   return file->kind == IMPORT_JSON && (is_trial(run, file) || is_run(run, file) ||
                                        (file->given && (is_job(run, file) || is_old(run, file))));
@@ -114,9 +114,11 @@ static bool read_run(import_run *run, import_file *file, const char *at) {
 
 static bool read(import_run *run, import_file *file) {
   file->adds = true;
-  if (is_trial(run, file)) return import_each(run, file, NULL, trial_keys, trial);
+  if (is_trial(run, file))
+    return import_each(run, file, NULL, trial_keys, trial) &&
+           import_set(run, &file->metric, "%s", import_chosen(run)->metric);
   if (is_job(run, file))
-    return import_fail(run, file, "has a summary of trials only: give the folder that it is in");
+    return import_fail(run, file, "has only a summary of trials: give its folder");
   return read_run(run, file, is_run(run, file) ? "$.results" : NULL);
 }
 

@@ -94,7 +94,7 @@ static bool look_up(import_run *run, const import_file *file, const char *spec, 
   return !schema || import_ask(run, file, main_of, texts, 2, found);
 }
 
-/* What the schemas in one folder say; NULL where none has the run's groups. */
+/* What the schemas in one folder say; NULL if none has the run's groups. */
 static bool find_main(import_run *run, const import_file *file, const char *spec, const char *up,
                       char **found) {
   char *json = NULL, *name = NULL, *yaml = NULL, *path = NULL, *schema = NULL;
@@ -135,7 +135,7 @@ static bool find_spec(import_run *run, import_file *file) {
 ** The file
 */
 
-/* The usual metrics: the rank of one is where it stands. */
+/* The usual metrics; the rank of one is its position. */
 #define USUAL                                                                                      \
   "' exact_match quasi_exact_match prefix_exact_match quasi_prefix_exact_match "                   \
   "final_number_exact_match math_equiv_chain_of_thought chain_of_thought_correctness "             \
@@ -165,7 +165,7 @@ static const char names[] =
 #define METRIC "(SELECT name FROM import_taken WHERE what = 'metric')"
 #define SPLIT "(SELECT name FROM import_taken WHERE what = 'split')"
 
-/* Why there is no metric, or no split, to take. */
+/* Says why no metric, or no split, can be taken. */
 #define LACKS(what, main, usual)                                                                   \
   "'not imported: ' || coalesce("                                                                  \
   "  'the schema''s main " what ", ' || (:head ->> '$." main "') || ', is not in it', "            \
@@ -231,6 +231,6 @@ const import_format import_helm = {
     .reads = "HELM's per_instance_stats.json, with run_spec.json beside it",
     .told_by = "records with instance_id and stats",
     .becomes = "an item is an instance, an attempt a train trial; one metric and split is taken, "
-               "those of HELM's schema if it is near (--metric, --split)",
+               "by HELM's schema if it is in or above the run's folder (--metric, --split)",
     .knows = knows,
     .read = read};

@@ -1,11 +1,11 @@
 /*
-** import_results(): the files, one after the other, and all of them or nothing.
+** import_results(): reads the files one after the other, all of them or none.
 **
-** 1. Paths are files, standard input or folders; a folder is searched to the bottom, in the
-**    order of names, for files with an ending that formats have.  The same file or folder is
-**    not read twice, whichever links lead to it.
-** 2. Each file is looked at (formats.c) and read by its format, which stages answers.
-** 3. settle.c moves them to the table.  Everything happens within a savepoint.
+** 1. Paths are files, standard input or folders.  Folders are searched recursively, in the
+**    order of names, for files with an extension that some format has.  A file or folder is
+**    read once, even if several links lead to it.
+** 2. Each file is identified (formats.c) and read by its format, which stages answers.
+** 3. settle.c moves the answers to the table.  Everything happens inside a savepoint.
 */
 #include <dirent.h>
 #include <stdarg.h>
@@ -247,7 +247,7 @@ static bool leave_out(import_run *run, import_file *file) {
   return ok;
 }
 
-/* Looks at a file and has it read. */
+/* Identifies a file and has its format read it. */
 static bool read_file(import_run *run, import_file *file) {
   if (!import_look(run, file)) return leave_out(run, file);
   file->format = import_detect(run, file);
@@ -262,7 +262,7 @@ static bool read_file(import_run *run, import_file *file) {
          import_names_end(run, file);
 }
 
-/* What is needed only to read it does not stay: there may be many files. */
+/* Frees what was needed only for reading: there may be many files. */
 static void let_go(import_file *file) {
   sqlite3_free((void *)file->outline);
   import_zip_free(file->source->zip);
@@ -286,7 +286,7 @@ static bool add_input(walk *w) {
   return file && import_spool(w->run, stdin, file->source) && read_file(w->run, file);
 }
 
-/* Whether the file was seen before; false too where files have no number, as on Windows. */
+/* Whether the file was seen before; always false where files have no number, as on Windows. */
 static bool is_seen(walk *w, const struct stat *about) {
   uint64_t id[2] = {(uint64_t)about->st_dev, (uint64_t)about->st_ino};
   if (id[1] == 0) return false;
@@ -299,7 +299,7 @@ static int compare_names(const void *a, const void *b) {
   return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Names that grow; NULL ends them. */
+/* A growing list of names, ended by NULL. */
 typedef struct names {
   char **at;
   size_t count, room;
@@ -389,7 +389,7 @@ static bool read_all(import_run *run, const char *const *paths, int n) {
 ** A run
 */
 
-/* Whether a column is kept anyway: one that results has, or that was named before. */
+/* Whether a column is kept anyway: results has it, or it was named before. */
 static bool is_kept(const import_run *run, const char *name, size_t length) {
   bool kept = false;
   for (int i = 0; i < IMPORT_COLUMNS; i++)
@@ -398,7 +398,7 @@ static bool is_kept(const import_run *run, const char *name, size_t length) {
   return kept;
 }
 
-/* The columns of a list, apart. */
+/* Splits a list of columns. */
 static bool cut_names(import_run *run, const char *at, int most, int *count) {
   while (at && *at) {
     size_t n = strcspn(at, ",");
@@ -415,7 +415,7 @@ static bool cut_names(import_run *run, const char *at, int most, int *count) {
   return true;
 }
 
-/* The columns to keep: what the person asks for, then what formats have. */
+/* The columns to keep: those the person asks for, then those that formats have. */
 static bool cut_keep(import_run *run) {
   int count = 0;
   bool ok = cut_names(run, run->choices->keep, IMPORT_MOST_ASKED, &count);
@@ -451,7 +451,7 @@ static bool has_nothing(const import_run *run) {
   return run->stage->count == 0;
 }
 
-/* Why nothing was found. */
+/* Says why nothing was found. */
 static bool fail_empty(import_run *run, const char *path) {
   for (import_file *f = run->files; f; f = f->next)
     if (f->note && !import_refuse(run, f, NULL, "%s", f->note)) return false;
@@ -509,7 +509,7 @@ static void end_run(import_run *run) {
 
 char *import_results(sqlite3 *db, const char *const *paths, int n, const import_choices *choices,
                      import_done *done) {
-  /* In reserve for when there is none: a message, and what SQLite needs to undo it. */
+  /* A reserve for when memory is short: for a message, and for SQLite to roll back. */
   enum { RESERVE = 1 << 16 };
   char *no_memory = sqlite3_mprintf("out of memory; nothing was imported");
   void *reserve = sqlite3_malloc(RESERVE);

@@ -1,8 +1,9 @@
 /*
-** Results of other tools, read into a table of a database.
+** Reads results of other tools into a table of a database.
 **
-** The program (ext/cli) and the page (ext/page) call this; a format is a file of its own,
-** formats.h says how one is made.  Files are read in pieces: memory does not grow with them.
+** Called by the program (ext/cli) and the page (ext/page).  Each format is a file of its own;
+** formats.h says how one is made.  Files are read in pieces, so that memory does not grow with
+** them.
 */
 #ifndef EVALCI_IMPORT_H
 #define EVALCI_IMPORT_H
@@ -10,8 +11,8 @@
 #include <sqlite3.h>
 #include <stdbool.h>
 
-/* Columns of a table of the person's own: a CSV file, JSON records, a table of a database.
-** They are called as in sql/schema.sql, or by the aliases of ext/sqlite/board_source.c. */
+/* Columns of a table of the person's own: a CSV file, JSON records, or a table of a database.
+** Their names are those of sql/schema.sql, or the aliases of ext/sqlite/roles.c. */
 typedef enum import_column {
   IMPORT_MODEL,
   IMPORT_TASK,
@@ -26,40 +27,40 @@ typedef enum import_column {
   IMPORT_COLUMNS
 } import_column;
 
-/* What the person chose; NULL where nothing was said. */
+/* The person's choices; NULL where nothing was chosen. */
 typedef struct import_choices {
-  const char *from;                    /* the format's name; NULL: found by looking inside */
-  const char *columns[IMPORT_COLUMNS]; /* by their names in the file */
-  const char *table;                   /* of a database; results */
-  const char *keep;                    /* columns to keep beside these, comma between them */
-  const char *model_name, *task_name;  /* of all answers, whatever the files say */
-  const char *scorer, *metric, *filter, *split; /* which, where a tool wrote several */
+  const char *from;                    /* the format's name; NULL: found by looking into the file */
+  const char *columns[IMPORT_COLUMNS]; /* columns by their names in the file */
+  const char *table;                   /* table of a database; results by default */
+  const char *keep;                    /* further columns to keep, separated by commas */
+  const char *model_name, *task_name;  /* for all answers, whatever the files say */
+  const char *scorer, *metric, *filter, *split; /* which one to take, where a tool wrote several */
   const char *items;                            /* SWE-bench: a list of all questions */
-  bool has_range;                               /* of scores that are not from 0 to 1 */
+  bool has_range;                               /* the range of scores that are not from 0 to 1 */
   double lo, hi;
-  /* Now and then, with what was read so far; nonzero stops the import.  May be NULL. */
+  /* Called now and then with what was read so far; nonzero stops the import.  May be NULL. */
   int (*progress)(void *host, sqlite3_int64 rows, sqlite3_int64 files);
   void *host;
 } import_choices;
 
-/* What an import did.  A line for each file and model is in the table temp.import_told:
-** path, format, model, task, metric, n, correct, mean, errored, note. */
+/* The result of an import.  The table temp.import_told has one row per file and model: path,
+** format, model, task, metric, n, correct, mean, errored, note. */
 typedef struct import_done {
-  const char *table;  /* "results"; "counts" or "votes" where the files have no answers */
+  const char *table;  /* "results"; "counts" or "votes" if the files have no answers */
   const char *format; /* the name of the format, or "several" */
-  sqlite3_int64 rows, models, tasks, questions; /* in the table now */
+  sqlite3_int64 rows, models, tasks, questions; /* rows in the table now */
 } import_done;
 
-/* Reads files and folders ("-" is standard input) into the table of `db`, which is made if
-** there is none: all of them or nothing.  NULL, or what was wrong, for sqlite3_free.  Without
-** memory even for a message it is NULL too, and done->table is; what there is of it is then undone
-** when the transaction is, or the database is closed. */
+/* Reads files and folders ("-" is standard input) into the table of `db`, which is created if
+** missing: all of them or none.  Returns NULL, or an error message for sqlite3_free().  Without
+** memory even for a message it returns NULL with done->table NULL; the changes are then undone
+** when the transaction is rolled back or the database closed. */
 char *import_results(sqlite3 *db, const char *const *paths, int n, const import_choices *choices,
                      import_done *done);
 
-/* Whether this SQLite counts its JSON functions among the harmless ones, which a database's views
-** and indexes may call under trusted_schema=off; 3.38 to 3.40 do not.  There a schema has to be
-** trusted, by a connection that has no function which does harm. */
+/* Whether this SQLite counts its JSON functions as innocuous, so that a database's views and
+** indexes may call them under trusted_schema=off; 3.38 to 3.40 do not.  There a schema has to be
+** trusted, by a connection without any function that does harm. */
 bool import_has_safe_json(void);
 
 /* The formats, in the order in which they are tried; NULL ends them. */

@@ -68,7 +68,7 @@ static const char answers[] =
     "            THEN 'there is no epoch' END AS refused "
     "FROM scored, used";
 
-/* What became of the log; :record is how many samples there are. */
+/* The log's status; :record is the number of samples. */
 static const char ended[] =
     "SELECT CASE status WHEN 'success' THEN NULL ELSE "
     "         CASE status WHEN 'cancelled' THEN 'cancelled' WHEN 'error' THEN 'errored' "
@@ -82,7 +82,7 @@ static const char ended[] =
 
 /* An entry of an archive: the only record in it. */
 typedef struct entry {
-  import_file as; /* the archive, under a path that messages tell the entry by */
+  import_file as; /* the archive, under a path that names the entry in messages */
   char *path;
   import_records *records;
   const char *text;

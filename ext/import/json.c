@@ -21,10 +21,10 @@ struct import_records {
   import_run *run;
   const import_file *file;
   import_bytes *in;
-  import_csv *csv; /* instead of JSON */
+  import_csv *csv; /* the message if it is not JSON */
   char *path, *keys;
   const char *steps[MOST_STEPS];
-  int step_count, level;    /* level: objects that are open on the way */
+  int step_count, level;    /* level: the number of open objects on the way */
   bool any[MOST_STEPS + 1]; /* a comma comes before the next key, or element */
   bool by_key;              /* records are the values of an object */
   state state;
@@ -39,7 +39,7 @@ struct import_records {
 ** Copying
 */
 
-/* Adds bytes to what is kept; a text that is too large is measured, not kept. */
+/* Adds bytes to the text kept; a text that is too large is only measured. */
 static bool keep(import_records *r, import_buffer *out, const void *bytes, size_t length) {
   if (!out || r->too_large) return true;
   if (out->length + length > IMPORT_LONGEST || r->values > IMPORT_MOST_VALUES) {
@@ -65,7 +65,7 @@ static bool is_not_json(import_records *r, const char *expected) {
                      c < 0x80 ? "" : "another character");
 }
 
-/* The next byte that is no white space, or -1. */
+/* The next byte that is not white space, or -1. */
 static int next_byte(import_records *r) {
   import_bytes *in = r->in;
   for (;;) {
@@ -83,7 +83,7 @@ static bool take_byte(import_records *r, import_buffer *out, char c) {
   return keep(r, out, &c, 1);
 }
 
-/* Characters up to the end of the string or a backslash. */
+/* Copies characters up to the end of the string or a backslash. */
 static bool copy_plain(import_records *r, import_buffer *out) {
   import_bytes *in = r->in;
   const unsigned char *c = in->at;
@@ -109,7 +109,7 @@ static bool copy_escape(import_records *r, import_buffer *out) {
   return keep(r, out, text, c == 'u' ? 6 : 2);
 }
 
-/* A long string of an outline becomes an empty one. */
+/* In an outline a long string becomes an empty one. */
 static bool copy_string(import_records *r, import_buffer *out) {
   import_bytes *in = r->in;
   import_buffer *to = out;
@@ -128,7 +128,7 @@ static bool copy_string(import_records *r, import_buffer *out) {
   return false;
 }
 
-/* Passes digits; false if there are none. */
+/* Copies digits; false if there are none. */
 static bool pass_digits(const char **at) {
   size_t digits = strspn(*at, "0123456789");
   *at += digits;
@@ -148,9 +148,9 @@ static bool is_number(const char *c) {
   return *c == 0;
 }
 
-/* A number, or a word such as true. */
+/* Copies a number, or a word such as true. */
 static bool copy_word(import_records *r, import_buffer *out) {
-  enum { LONGEST_NUMBER = 1100 }; /* any double in full */
+  enum { LONGEST_NUMBER = 1100 }; /* long enough for any double */
   static const char *const words[] = {"true", "false", "null", "NaN", "Infinity", "-Infinity"};
   char word[LONGEST_NUMBER + 1];
   size_t n = 0;
@@ -165,24 +165,24 @@ static bool copy_word(import_records *r, import_buffer *out) {
   for (int i = 0; i < 6; i++)
     if (strcmp(word, words[i]) == 0) return i < 3 ? keep(r, out, word, n) : keep(r, out, "null", 4);
   if (n == 0 || r->in->failed) return is_not_json(r, "a value");
-  return import_fail(r->run, r->file, "line %lld: this is not JSON: %.40s is no value", r->in->line,
-                     word);
+  return import_fail(r->run, r->file, "line %lld: this is not JSON: %.40s is not a value",
+                     r->in->line, word);
 }
 
 static bool copy_value(import_records *r, import_buffer *out, int depth);
 
-/* How much was read of the file. */
+/* The number of bytes read of the file. */
 static sqlite3_int64 position(const import_records *r) {
   return r->in->offset - (r->in->end - r->in->at);
 }
 
-/* An outline ends after IMPORT_LOOK bytes: what is open is closed. */
+/* An outline ends after IMPORT_LOOK bytes: open arrays and objects are closed. */
 static bool is_enough(import_records *r) {
   if (r->outline && position(r) > IMPORT_LOOK) r->enough = true;
   return r->enough;
 }
 
-/* An array of an outline has its first element only. */
+/* In an outline an array keeps only its first element. */
 static bool copy_array(import_records *r, import_buffer *out, int depth) {
   import_buffer *to = out;
   bool ok = take_byte(r, out, '[');
@@ -204,7 +204,7 @@ static bool copy_key(import_records *r, import_buffer *out) {
   return next_byte(r) == ':' ? take_byte(r, out, ':') : is_not_json(r, "a colon");
 }
 
-/* The comma before a key, if one is due; or the end of the object, and *ended is set. */
+/* Reads the comma before a key, if one is due; or the end of the object, and sets *ended. */
 static bool copy_comma(import_records *r, import_buffer *out, bool due, bool *ended) {
   int c = next_byte(r);
   *ended = c == '}';
@@ -238,8 +238,8 @@ static bool copy_value(import_records *r, import_buffer *out, int depth) {
 ** Records
 */
 
-/* Whether a list of names with commas between them has this one, which is JSON with its
-** quotes.  Names that are escaped there are none that anybody asks for. */
+/* Whether a comma-separated list has this name, which is a JSON string with its quotes.  Names
+** with escapes never match: no format asks for such. */
 static bool lists(const char *names, const char *key, size_t length) {
   for (const char *at = names; at;) {
     const char *comma = strchr(at, ',');
@@ -250,7 +250,7 @@ static bool lists(const char *names, const char *key, size_t length) {
   return false;
 }
 
-/* The object with some of its keys. */
+/* Copies the object with some of its keys. */
 static bool copy_some(import_records *r, import_buffer *out) {
   bool ok = take_byte(r, out, '{'), ended = false, any = false;
   for (bool first = true; ok; first = false) {
@@ -280,7 +280,7 @@ static bool copy_record(import_records *r) {
                      line, position(r) - start, IMPORT_LONGEST, IMPORT_MOST_VALUES);
 }
 
-/* A key outside of the records, and its value if no records are in it. */
+/* Reads a key outside the records, and its value if that holds no records. */
 static bool copy_outside(import_records *r) {
   r->key.length = 0;
   if (!copy_key(r, &r->key) || !keep(r, &r->rest, r->key.text, r->key.length)) return false;
@@ -299,7 +299,7 @@ static bool copy_outside(import_records *r) {
   return keep(r, &r->rest, r->by_key ? "}" : "]", 1);
 }
 
-/* Goes on outside of the records, to where there are some. */
+/* Reads on, outside the records, up to the next records. */
 static bool go_on(import_records *r) {
   while (r->state == OUTSIDE) {
     bool ended;
@@ -310,7 +310,7 @@ static bool go_on(import_records *r) {
   }
   return !r->too_large ||
          import_fail(r->run, r->file,
-                     "what is beside its records is too large: over %d bytes or %d values",
+                     "the part outside its records is too large: over %d bytes or %d values",
                      IMPORT_LONGEST, IMPORT_MOST_VALUES);
 }
 
@@ -368,7 +368,7 @@ static int next_json(import_records *r) {
   return r->in->failed ? -1 : found;
 }
 
-/* The fields of a line of CSV, or its header, as an array. */
+/* Writes the fields of a CSV line, or its header, as an array. */
 static bool copy_fields(import_records *r, bool header, import_buffer *out) {
   bool ok = import_append(r->run, out, "[", 1);
   for (size_t i = 0; ok && i < import_csv_width(r->csv); i++) {
@@ -544,7 +544,7 @@ static size_t put_character(unsigned c, char *out) {
   return (size_t)more + 1;
 }
 
-/* \uXXXX, and the one after it if they are one character; half a character is U+FFFD. */
+/* Decodes \uXXXX, and a surrogate pair together; an unpaired surrogate becomes U+FFFD. */
 static unsigned read_escaped(const char **at, const char *end) {
   unsigned c = hexadecimal(*at + 2);
   *at += 6;

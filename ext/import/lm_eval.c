@@ -66,7 +66,7 @@ static const char answers[] =
     "            WHEN :record ->> '$.doc_id' IS NULL THEN 'there is no doc_id' END AS refused "
     "FROM scored WHERE coalesce(:record ->> '$.filter', " FILTER ") = " FILTER;
 
-/* Model, task and date: of the file's name, its folder, and the results file beside it. */
+/* Model, task and date, from the file's name, its folder, and the results file beside it. */
 static bool name_run(import_run *run, import_file *file) {
   const char *date = date_of(file->stem), *task = file->stem;
   if (!strncmp(task, "samples_", 8)) task += 8;

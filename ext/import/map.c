@@ -1,7 +1,7 @@
 /*
-** Entries of one size by a name of bytes: open addressing over an array of them.
+** A hash table of entries of one size by name: open addressing over an array.
 **
-** Names are hashed as FNV-1a does, from a random start: nobody can choose names that collide.
+** Names are hashed by FNV-1a from a random start, so that nobody can choose names that collide.
 */
 #include <string.h>
 
@@ -34,7 +34,7 @@ static uint64_t hash_of(uint64_t hash, const unsigned char *name, size_t length)
   return hash ^ hash >> 29;
 }
 
-/* The place of a name in the table, or the free one that it would have. */
+/* The slot of a name, or the free slot where it belongs. */
 static size_t *place_of(const import_map *map, uint64_t hash, const void *name, size_t length) {
   size_t mask = 2 * map->room - 1, at = (size_t)hash & mask;
   for (; map->table[at]; at = (at + 1) & mask) {

@@ -98,7 +98,7 @@ static const char answers[] = TAKEN
     "WHERE run.deleted IS NOT 1 AND "
     "  (judged.trace_id IS NOT NULL OR made_by IS NOT NULL AND failed)";
 
-/* Which name is taken: what people are shown, or that there is none. */
+/* Chooses the name to import, and notes it, or that there is none. */
 static bool choose(import_run *run, import_file *file, sqlite3 *db) {
   const char *metric = import_chosen(run)->metric;
   sqlite3_stmt *stmt = NULL;
@@ -113,7 +113,7 @@ static bool choose(import_run *run, import_file *file, sqlite3 *db) {
   else if (sqlite3_column_type(stmt, 1) == SQLITE_NULL)
     ok = import_skip(run, file, "no assessments in it that are numbers or verdicts");
   else
-    ok = import_fail(run, file, "has no assessment named %s: choose one of %s as metric", metric,
+    ok = import_skip(run, file, "has no assessment named %s: choose one of %s as metric", metric,
                      sqlite3_column_text(stmt, 1));
   sqlite3_finalize(stmt);
   return ok;

@@ -35,13 +35,17 @@ static const char take[] =
     "  WHERE n.name = c.name OR n.rank IS NOT NULL) WHERE place = 1;"
     "INSERT OR IGNORE INTO import_offered SELECT what, name FROM import_names ORDER BY rowid;";
 
-/* Choices that the file has not got, though it has others of that kind. */
+/* Choices that the file does not have, though it has others of that kind. */
 static const char missing[] =
     "SELECT group_concat('there is no ' || what || ' ' || name || ' in it', '; ') "
     "FROM import_chosen AS c WHERE what IN (SELECT what FROM import_names) AND "
     "name NOT IN (SELECT name FROM import_names AS n WHERE n.what = c.what)";
 
-/* Choices that no file has got.  Formats that do not use these tables look after their own. */
+/* Formats that do not use these tables check their own: the metric that they took is there. */
+static const char had[] = "INSERT OR IGNORE INTO import_offered SELECT what, name FROM "
+                          "import_chosen WHERE what = 'metric' AND name = ?1";
+
+/* Choices that no file has. */
 static const char nowhere[] =
     "SELECT '--' || what || coalesce(' must be one of ' || "
     "  (SELECT group_concat(name, ', ') FROM import_offered AS o WHERE o.what = c.what), "
@@ -49,7 +53,7 @@ static const char nowhere[] =
     "FROM import_chosen AS c WHERE EXISTS (SELECT 1 FROM import_offered) AND NOT EXISTS "
     "  (SELECT 1 FROM import_offered AS o WHERE o.what = c.what AND o.name = c.name)";
 
-/* Where nothing was chosen, the first names are enough. */
+/* If nothing was chosen, the first names suffice. */
 static const char enough_names[] =
     "SELECT 1 FROM import_names WHERE NOT EXISTS (SELECT 1 FROM import_chosen) LIMIT 1";
 
@@ -142,9 +146,12 @@ bool import_names_take(import_run *run, const import_file *file) {
 }
 
 bool import_names_end(import_run *run, import_file *file) {
-  char *note = NULL;
-  bool ok = file->skipped || (import_ask(run, file, missing, NULL, 0, &note) &&
-                              (!note || import_note(run, file, "%s", note)));
+  char *note = NULL, *none;
+  const char *metric = file->metric;
+  if (file->skipped) return true;
+  bool ok = import_ask(run, file, had, &metric, 1, &none) &&
+            import_ask(run, file, missing, NULL, 0, &note) &&
+            (!note || import_note(run, file, "%s", note));
   sqlite3_free(note);
   return ok;
 }

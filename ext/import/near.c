@@ -1,12 +1,12 @@
 /*
-** What lies about a file: the names of its folders, other files.
+** The surroundings of a file: the names of its folders, and files beside it.
 */
 #include <dirent.h>
 #include <string.h>
 
 #include "inside.h"
 
-/* A file of settings or of names is read whole; this is far more than any has. */
+/* The largest file of settings or names that is read whole; real ones are far smaller. */
 enum { LONGEST_TEXT = 16 << 20 };
 
 bool import_folder(import_run *run, const import_file *file, int above, char **out) {

@@ -1,12 +1,12 @@
 /*
-** From the stage to the table results, in the order of its key.
+** Inserts the staged answers into the table results, in the order of its key.
 **
 ** 1. taken.c chooses which answers are taken, and gives them in that order.
-** 2. Right or wrong is decided for all answers of a model to a task together, those that
-**    results has already included: one score that is neither 0 nor 1 makes them graded, and
-**    a graded 1 is not an answer that is right.  The stage guessed which are, from all answers;
-**    where those that were not taken made the difference, the insertion is done again.
-** 3. told.c counts what there is.
+** 2. Whether answers are right or wrong or graded is decided for all answers of a model to a
+**    task together, including those already in results: one score other than 0 and 1 makes them
+**    graded, and then a score of 1 does not mean "right".  The stage guessed from all answers;
+**    if the guess was wrong because of answers that were not taken, the insertion is repeated.
+** 3. told.c counts the result.
 */
 #include <string.h>
 
@@ -37,7 +37,7 @@ static bool ask(import_run *run, const char *sql, bool *out) {
   return rc == SQLITE_ROW || import_db_failed(run);
 }
 
-/* A table of the person's own, or of an earlier version, may lack what is needed. */
+/* A table of the person's own, or of an earlier version, may lack required columns. */
 static bool check_table(import_run *run) {
   static const char *const needed[][2] = {
       {"model", "TEXT"},      {"task", "TEXT"},
@@ -72,7 +72,7 @@ static bool check_table(import_run *run) {
                      "CREATE UNIQUE INDEX results_key ON results(task, item, model, attempt)");
 }
 
-/* What the table lacks and the files have. */
+/* Adds the columns that the table lacks and the files have. */
 static bool add_columns(import_run *run) {
   static const char *const types[IMPORT_COLUMNS] = {
       [IMPORT_COST] = "REAL", [IMPORT_LATENCY] = "REAL", [IMPORT_TOKENS] = "INTEGER"};
@@ -93,7 +93,7 @@ static bool add_columns(import_run *run) {
 ** Inserting
 */
 
-/* One INSERT of everything.  What is there already is not written again. */
+/* Inserts everything by one statement.  Rows that are there already are not written again. */
 static bool insert_all(import_run *run) {
   static const char fixed[] =
       "model, task, item, attempt, correct, score, error, score_lo, score_hi";
@@ -126,7 +126,7 @@ static bool insert_all(import_run *run) {
   return ok;
 }
 
-/* Whether the guesses of the stage were right; puts them right. */
+/* Checks the guesses of the stage, and corrects them. */
 static bool were_guesses_right(import_run *run) {
   bool right = true;
   for (size_t i = 0; i < import_map_count(run->stage->pairs); i++) {
@@ -144,7 +144,7 @@ static bool insert_twice(import_run *run) {
   return import_exec(run, "RELEASE import_insert");
 }
 
-/* Of files that are one run each of the same model and task, all but the latest. */
+/* Finds files that are older runs of the same model and task. */
 static bool find_replaced(import_run *run, import_taking *t) {
   import_map *latest = import_map_new(sizeof(import_file *));
   bool ok = latest || import_no_memory(run);
@@ -188,7 +188,7 @@ static bool insert(import_run *run, import_done *done) {
 }
 
 /*
-** With what was there before
+** Together with earlier rows
 */
 
 static bool list_pairs(import_run *run) {
@@ -231,7 +231,8 @@ static bool settle_with_others(import_run *run) {
 static bool note_repeated(import_run *run) {
   for (import_file *f = run->files; run->repeated && f; f = f->next)
     if (f->format && !f->skipped && f->strict)
-      return import_note(run, f, "%lld questions come again without an attempt: taken for attempts",
+      return import_note(run, f,
+                         "%lld questions occur several times without an attempt: taken as attempts",
                          run->repeated);
   return true;
 }

@@ -1,10 +1,10 @@
 /*
-** Rows in the order of their keys' bytes, in bounded memory.
+** Sorts rows by the bytes of their keys, in bounded memory.
 **
-** 1. Rows are gathered in one piece of memory.  Where it is full they are sorted and written
-**    to a temporary file, as a run.
-** 2. In the end the runs are merged, each read through a buffer; or, without any, the rows in
-**    memory are sorted and read from there.
+** 1. Collect rows in one block of memory.  When it is full, sort them and write them to a
+**    temporary file, as a run.
+** 2. At the end merge the runs, each read through a buffer; or, if there are none, sort the
+**    rows in memory and read them from there.
 */
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +13,13 @@
 
 enum { LEAST_MEMORY = 1 << 14, MEMORY = 12 << 20, RUN_BUFFER = 1 << 15 };
 
-/* A row lies in memory as its two lengths, key and row. */
+/* A row in memory is its two lengths, key and row. */
 typedef struct lengths {
   uint32_t key, row;
 } lengths;
 
 typedef struct run {
-  sqlite3_int64 at, end; /* in the file, of what is not yet read */
+  sqlite3_int64 at, end; /* unread bytes in the file */
   unsigned char *buffer;
   size_t used, filled, room;
 } run;
@@ -34,9 +34,9 @@ struct import_sort {
   run *runs;
   sqlite3_int64 *starts; /* of the runs; and their end */
   size_t run_count;
-  size_t *heap; /* numbers of runs, the least first row on top */
+  size_t *heap; /* a heap of runs, the one with the least first row on top */
   size_t heap_count;
-  bool advance; /* the run on top was read */
+  bool advance; /* the row on top was read */
 };
 
 import_sort *import_sort_new(void) {
@@ -129,7 +129,7 @@ static const unsigned char *row_of(const run *r) {
   return r->buffer + r->used;
 }
 
-/* Makes sure that `size` bytes are at hand; false if they cannot be. */
+/* Makes sure that `size` bytes are in the buffer; false if they cannot be read. */
 static bool at_hand(import_sort *s, run *r, size_t size) {
   size_t left = r->filled - r->used;
   if (left >= size) return true;
@@ -158,7 +158,7 @@ static bool load_row(import_sort *s, run *r) {
   return at_hand(s, r, sizeof(lengths)) && at_hand(s, r, size_of(row_of(r)));
 }
 
-/* Lets the number at `i` sink to where it belongs. */
+/* Sifts the number at `i` down the heap. */
 static void sink(import_sort *s, size_t i) {
   for (size_t child; (child = 2 * i + 1) < s->heap_count; i = child) {
     if (child + 1 < s->heap_count &&
@@ -219,7 +219,7 @@ bool import_sort_start(import_sort *s) {
   s->advance = false;
   if (s->file && !write_run(s)) return false;
   if (s->file) {
-    /* No rows come any more. */
+    /* Ends the adding of rows. */
     sqlite3_free(s->memory);
     sqlite3_free(s->rows);
     s->memory = NULL;

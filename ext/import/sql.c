@@ -8,7 +8,7 @@
 
 enum { MOST_RESULTS = 64 };
 
-/* What a column of the result is. */
+/* The meaning of a column of the result. */
 enum { IS_PLACE = IMPORT_COLUMNS, IS_REFUSED, IS_KEPT, IS_OTHER = IS_KEPT + IMPORT_MOST_KEPT };
 
 struct import_query {
@@ -36,7 +36,7 @@ static int meaning_of(const import_run *run, const import_shape *shape, const ch
   return IS_OTHER;
 }
 
-/* Binds what the statement names and is not of a record. */
+/* Binds the parameters that do not depend on a record. */
 static int bind_choices(import_query *q) {
   const import_choices *c = q->run->choices;
   const import_file *f = q->file;
@@ -164,7 +164,7 @@ bool import_select(import_run *run, import_file *file, sqlite3 *db, const char *
   return import_select_as(run, file, db, sql, &import_answers);
 }
 
-/* Sets what a row says about a file. */
+/* Sets the fields of a file from a row. */
 static bool take_about(import_query *q) {
   import_file *f = q->file;
   struct {
@@ -218,7 +218,7 @@ bool import_beside(import_run *run, const import_file *file, const char *name, c
   }
   import_close(records);
   sqlite3_free(source.path);
-  /* One that is no JSON is none. */
+  /* A document that is not JSON counts as missing. */
   if (run->no_memory) return false;
   sqlite3_free(run->error);
   run->error = NULL;

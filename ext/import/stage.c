@@ -25,7 +25,7 @@ static bool is_word(import_value v, const char *word) {
   return strlen(word) == v.length && sqlite3_strnicmp(v.text, word, (int)v.length) == 0;
 }
 
-/* 1 right, 0 wrong, -1 not known, -2 no such word. */
+/* 1 right, 0 wrong, -1 unknown, -2 not such a word. */
 static int read_word(import_value v) {
   static const char *const words[3][7] = {
       {"false", "no", "i", "incorrect", "fail", "failed"},
@@ -39,7 +39,7 @@ static int read_word(import_value v) {
   return -2;
 }
 
-/* Short decimals exactly; others by strtod(), which the C locale's point suits. */
+/* Converts short decimals exactly, others by strtod() in the C locale. */
 static bool read_number(import_value v, double *out) {
   char text[64], *end;
   int64_t digits = 0;
@@ -67,7 +67,7 @@ static bool read_number(import_value v, double *out) {
   return end == text + v.length;
 }
 
-/* A number, or nothing; false if it is neither. */
+/* Reads a number or nothing; false if it is neither. */
 static bool read_score(import_value v, import_value *out) {
   *out = v;
   if (v.type == IMPORT_INTEGER)
@@ -80,7 +80,7 @@ static bool read_score(import_value v, import_value *out) {
   return out->type == IMPORT_NOTHING || isfinite(out->real);
 }
 
-/* A number of the answer, with a point for a decimal comma; `room` has space for it. */
+/* The text of a number with its decimal comma turned into a point; `room` has space for it. */
 static import_value with_point(const import_answer *a, import_column column, char room[32]) {
   import_value v = a->of[column];
   bool may = a->comma && v.type == IMPORT_TEXT && v.length < 32;
@@ -92,7 +92,7 @@ static import_value with_point(const import_answer *a, import_column column, cha
   return v;
 }
 
-/* 1, 0, -1 not known; -2 if it is neither. */
+/* 1, 0, -1 unknown; -2 if it is none of these. */
 static int read_correct(import_value v) {
   import_value number;
   if (!read_score(v, &number)) return -2;
@@ -100,7 +100,7 @@ static int read_correct(import_value v) {
   return number.real == 0 ? 0 : number.real == 1 ? 1 : -2;
 }
 
-/* A whole number, if the text is how one is written. */
+/* Reads a whole number, if the text has the form of one. */
 static bool read_integer(import_value v, sqlite3_int64 *out) {
   bool minus = v.type == IMPORT_TEXT && v.length > 1 && v.text[0] == '-';
   if (v.type == IMPORT_INTEGER) return *out = v.integer, true;
@@ -125,7 +125,7 @@ static bool is_blank(import_value v) {
   return v.type == IMPORT_NOTHING || (v.type == IMPORT_TEXT && v.length == 0);
 }
 
-/* A name as text; numbers in `room`. */
+/* A name as text; a number is written to `room`. */
 static import_value as_text(import_value v, char room[40]) {
   if (v.type == IMPORT_TEXT || v.type == IMPORT_NOTHING) return v;
   if (v.type == IMPORT_INTEGER)
@@ -152,7 +152,7 @@ static bool put_text(import_run *run, import_buffer *out, import_value v) {
   return put(run, out, v.text, v.length) && put(run, out, "", 1);
 }
 
-/* Eight bytes in whose order the numbers are. */
+/* Encodes a number in eight bytes that sort as the numbers do. */
 static bool put_ordered(import_run *run, import_buffer *out, uint64_t x) {
   unsigned char bytes[8];
   for (int i = 0; i < 8; i++) bytes[i] = (unsigned char)(x >> (56 - 8 * i));
@@ -175,7 +175,7 @@ static uint64_t order_of_double(double x) {
   return bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
 }
 
-/* In SQLite's order, numbers come before texts. */
+/* As in SQLite, numbers sort before texts. */
 static bool put_item(import_run *run, import_buffer *out, import_value v) {
   char type = (char)('0' + (int)v.type);
   if (!put(run, out, &type, 1)) return false;
@@ -279,7 +279,7 @@ void import_staged_read(import_run *run, const unsigned char *key, size_t key_le
 ** Taking an answer
 */
 
-/* When the file was written, as a day. */
+/* The file's date, as a day. */
 static bool note_file(import_run *run, const import_file *file) {
   import_stage *s = run->stage;
   sqlite3_stmt *day = NULL;
@@ -296,7 +296,7 @@ static bool note_file(import_run *run, const import_file *file) {
   return rc == SQLITE_OK || import_no_memory(run);
 }
 
-/* The pair of a model and a task, and that this file asked it. */
+/* The pair of a model and a task; notes that this file has it. */
 static import_pair *pair_of(import_run *run, import_value model, import_value task) {
   import_stage *s = run->stage;
   import_buffer *name = &s->pair_name;
@@ -342,7 +342,7 @@ static bool is_bad_text(import_value v) {
   return v.type == IMPORT_TEXT && (v.length > IMPORT_FIELD || memchr(v.text, 0, v.length));
 }
 
-/* A cost and its like: a number, or nothing. */
+/* Reads a cost, latency or number of tokens: a number, or nothing. */
 static import_value as_number(import_value v) {
   import_value out;
   return read_score(v, &out) ? out : (import_value){0};

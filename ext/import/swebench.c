@@ -155,7 +155,7 @@ const import_format import_swebench = {
     .name = "swebench",
     .reads = "SWE-bench's reports, and SWE-bench Pro's eval_results.json",
     .told_by = "resolved_ids, resolved, or true and false by instance",
-    .becomes = "a task is a repository, an item an instance; what the machine failed is an error "
-               "(--items for lists of what was resolved)",
+    .becomes = "a task is a repository, an item an instance; a failure of the machine is "
+               "an error (a list of resolved instances needs --items)",
     .knows = knows,
     .read = read};

@@ -180,7 +180,7 @@ static bool check_keys(reading *r) {
 
 static bool take_record(reading *r, const char *text, size_t length, sqlite3_int64 number) {
   pairs p = {.at = text};
-  if (*text != '{') return import_fail(r->run, r->file, "record %lld is no object", number);
+  if (*text != '{') return import_fail(r->run, r->file, "record %lld is not an object", number);
   r->answer = (import_answer){.kept = r->kept, .number = number};
   for (int i = 0; r->run->keep[i]; i++) r->kept[i] = (import_value){0};
   r->text.length = 0;

@@ -1,11 +1,11 @@
 /*
-** The answers that are taken from the stage, as a virtual table in the order of results' key.
+** A virtual table of the answers that are taken from the stage, in the order of results' key.
 **
-** Of answers with the same model, task, item and attempt the later file's is taken, and the
-** last of those in it.  Answers without an attempt are counted within their file, or over all
-** files that say so.
+** Of answers with the same model, task, item and attempt the one in the later file is taken,
+** and the last of those in one file.  Answers without an attempt number are numbered within
+** their file, or over all files that ask for it.
 **
-** One INSERT reads it, which is twice as fast as an INSERT for each answer.
+** One INSERT reads the table, which is twice as fast as an INSERT for each answer.
 */
 #include <string.h>
 
@@ -31,7 +31,7 @@ bool import_grades(const import_choices *c, const import_staged *r) {
          (range || (r->score.real != 0 && r->score.real != 1));
 }
 
-/* Whether the row is to be taken; counts the attempts of those that have none. */
+/* Whether the row is taken; numbers the attempts that have no number. */
 static bool choose(import_taking *t, bool *taken) {
   import_run *run = t->run;
   import_staged *r = &t->row;
@@ -62,7 +62,7 @@ static bool choose(import_taking *t, bool *taken) {
   return true;
 }
 
-/* The model and task of the row, which the stage knows. */
+/* The model and task of the row, as the stage knows them. */
 static bool find_pair(import_taking *t) {
   import_buffer *name = &t->run->stage->pair_name;
   name->length = 0;
@@ -91,7 +91,7 @@ static void count_row(import_taking *t) {
   import_count(t->pair, held);
 }
 
-/* Goes to the next row that is taken. */
+/* Moves to the next row that is taken. */
 static bool go_on(import_taking *t) {
   const unsigned char *key, *row;
   size_t key_length, row_length;
@@ -188,7 +188,7 @@ static void give(sqlite3_context *to, import_value v) {
   if (v.type == IMPORT_TEXT) sqlite3_result_text(to, v.text, (int)v.length, SQLITE_STATIC);
 }
 
-/* Right or wrong is not known of what is graded. */
+/* A graded answer is neither right nor wrong. */
 static void give_correct(const import_taking *t, sqlite3_context *to) {
   const import_staged *r = &t->row;
   bool scored = r->score.type == IMPORT_REAL;

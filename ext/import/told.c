@@ -1,6 +1,6 @@
 /*
-** What results holds of what was imported: for the caller, and a line for each file and model
-** in temp.import_told.
+** Counts what results holds after an import: for the caller, and one line per file and model in
+** temp.import_told.
 */
 #include <math.h>
 #include <stdlib.h>
@@ -100,7 +100,7 @@ bool import_recount(import_run *run, import_done *done) {
 }
 
 /*
-** What people are told
+** The list of an import for people
 */
 
 typedef struct line {
@@ -116,7 +116,7 @@ static int compare_lines(const void *a, const void *b) {
   return by_model ? by_model : strcmp(x->task, y->task);
 }
 
-/* The lines from `from` to `to` are of one file and model. */
+/* Reports one file and model: the lines from `from` up to `to`. */
 static bool tell(import_run *run, sqlite3_stmt *add, const import_file *f, const line *from,
                  const line *to) {
   import_pair sum = {.least = INFINITY, .most = -INFINITY};

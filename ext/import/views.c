@@ -31,7 +31,7 @@ static sqlite3 *open_with(import_run *run, const import_file *file, const char *
   return NULL;
 }
 
-/* The text that a SELECT gives, or NULL, for sqlite3_free(). */
+/* The text that a SELECT returns, or NULL; for sqlite3_free(). */
 static bool text_of(import_run *run, const import_file *file, sqlite3 *db, const char *sql,
                     char **out) {
   sqlite3_stmt *s = NULL;
@@ -46,7 +46,7 @@ static bool text_of(import_run *run, const import_file *file, sqlite3 *db, const
   return ok;
 }
 
-/* What a view of what was skipped says: the first five, and how many more. */
+/* The note on what a view skipped: the first five, and the number of others. */
 #define SKIPPED(view)                                                                              \
   "SELECT group_concat(what || ': ' || note, '; ') || "                                            \
   "       CASE WHEN n > 5 THEN '; and ' || (n - 5) || ' more' ELSE '' END "                        \
@@ -80,7 +80,7 @@ static bool knows_phoenix(import_run *run, const import_file *file) {
          import_has(run, file, "$.experiment_run_annotations.score");
 }
 
-/* One annotation for each dataset, as the view has it, unless one is chosen for all. */
+/* The view takes one annotation for each dataset, unless one is chosen for all. */
 static bool read_phoenix(import_run *run, import_file *file) {
   static const char annotations[] =
       "SELECT json_group_array(annotation) FROM "
@@ -106,8 +106,8 @@ const import_format import_promptfoo_database = {
     .name = "promptfoo",
     .reads = "promptfoo's database, ~/.promptfoo/promptfoo.db",
     .told_by = "tables evals and eval_results",
-    .becomes = "a model is a provider and prompt, a task an eval's description, of which the "
-               "latest run is taken; a run that errored is an error",
+    .becomes = "a model is a provider and prompt, a task an eval's description; the latest run of "
+               "an eval is taken; a run that errored is an error",
     .knows = knows_promptfoo,
     .read = read_promptfoo};
 

@@ -1,4 +1,4 @@
-# The views of sql/adapters as lines of C, temporary ones: views.c has them within it.
+# The views of sql/adapters as temporary views, in lines of C that views.c includes.
 VIEWS := build/sql/promptfoo.inc build/sql/phoenix.inc
 build/sql/%.inc: sql/adapters/%.sql
 	@mkdir -p $(@D)

@@ -7,6 +7,7 @@
 */
 #include <string.h>
 
+#include "../sqlite/roles.h"
 #include "inside.h"
 
 enum { MODEL_A, MODEL_B, WINNER, COLUMNS };
@@ -29,29 +30,21 @@ static bool check(import_run *run, const import_file *file, const bool *there,
                      columns);
 }
 
-static bool is_text(import_value v, const char *text) {
-  return v.type == IMPORT_TEXT && import_is_name(v.text, v.length, text);
-}
-
 static bool is_same(import_value a, import_value b) {
   return a.type == IMPORT_TEXT && b.type == IMPORT_TEXT && a.length == b.length &&
          memcmp(a.text, b.text, a.length) == 0;
 }
 
-/* What the winner is; NULL if it is none of them. */
+/* Normalises the winner, which may also be a model's name; NULL if it is neither. */
 static const char *winner_of(const import_answer *row) {
-  static const char *const words[][2] = {{"model_a", "model_a"},
-                                         {"a", "model_a"},
-                                         {"model_b", "model_b"},
-                                         {"b", "model_b"},
-                                         {"tie", "tie"},
-                                         {"both_bad", "both_bad"},
-                                         {"tie (bothbad)", "both_bad"},
-                                         {"bothbad", "both_bad"},
-                                         {"both bad", "both_bad"}};
+  static const char *const words[] = {[EVALCI_A_WINS] = "model_a",
+                                      [EVALCI_B_WINS] = "model_b",
+                                      [EVALCI_TIE] = "tie",
+                                      [EVALCI_BOTH_BAD] = "both_bad"};
   import_value winner = row->of[WINNER];
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-    if (is_text(winner, words[i][0])) return words[i][1];
+  evalci_winner named = winner.type == IMPORT_TEXT ? evalci_winner_named(winner.text, winner.length)
+                                                   : EVALCI_NO_WINNER;
+  if (named != EVALCI_NO_WINNER) return words[named];
   if (is_same(winner, row->of[MODEL_A])) return "model_a";
   return is_same(winner, row->of[MODEL_B]) ? "model_b" : NULL;
 }
@@ -92,7 +85,7 @@ static bool knows(import_run *run, const import_file *file) {
   return import_knows_table(run, file, &shape);
 }
 
-/* What the file had before is gone. */
+/* Deletes the earlier rows of the file. */
 static bool forget(import_run *run, const import_file *file) {
   return import_exec(run, "DELETE FROM main.votes WHERE file = %Q", file->path);
 }

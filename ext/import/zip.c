@@ -1,11 +1,13 @@
 /*
-** The directory of a zip archive, as APPNOTE.TXT of PKWARE has it, with 64-bit sizes.
+** Reads the directory of a zip archive, as APPNOTE.TXT of PKWARE describes it, with 64-bit
+** sizes.
 **
-** 1. The end record is within the last 64 KB; an archive that is still being written has none.
-** 2. It says where the directory is, or the record of 64-bit numbers before it does.
-** 3. The directory is read, at most MOST_DIRECTORY bytes of it.
-** 4. What an archive may unpack to is bounded, by entry and in all: a few kilobytes can hold
-**    terabytes.  Entries may not overlap, or one of them could be unpacked any number of times.
+** 1. The end record is in the last 64 KB; an archive that is still being written has none.
+** 2. It says where the directory is, unless the 64-bit end record before it does.
+** 3. Read the directory, at most MOST_DIRECTORY bytes.
+** 4. The unpacked size is bounded, per entry and in total, since a few kilobytes can hold
+**    terabytes. Entries may not overlap, since one of them could then be unpacked any number of
+**    times.
 */
 #include <string.h>
 
@@ -21,7 +23,7 @@ enum {
   MOST_DIRECTORY = 64 << 20
 };
 
-/* Of one entry; and of all, where an archive is small: logs were seen to shrink to a fiftieth. */
+/* Limits for one entry, and for all if the archive is small: real logs shrink to a fiftieth. */
 static const uint64_t most_entry = 1ull << 30, most_unpacked = 4ull << 30;
 static const uint64_t most_ratio = 200;
 
@@ -40,7 +42,7 @@ static bool read_at(FILE *from, uint64_t offset, void *out, size_t size) {
          fread(out, 1, size, from) == size;
 }
 
-/* Where the directory is, how long, and with how many entries. */
+/* Finds the directory, its length and its number of entries. */
 typedef struct directory {
   uint64_t offset, size, count;
 } directory;
@@ -96,7 +98,7 @@ static void read_extra(import_zip_entry *e, const unsigned char *extra, size_t l
   }
 }
 
-/* Reads an entry of the directory; its length there, or 0 if it is cut. */
+/* Reads an entry of the directory; returns its length there, or 0 if it is cut off. */
 static size_t read_entry(const unsigned char *at, size_t left, import_zip_entry *e) {
   if (left < ENTRY || number(at, 4) != 0x02014b50) return 0;
   size_t name = (size_t)number(at + 28, 2), extra = (size_t)number(at + 30, 2);
@@ -197,7 +199,7 @@ bool import_zip_seek(import_run *run, const import_file *file, FILE *from,
          is_damaged(run, file, "an entry lies outside");
 }
 
-/* {"name":size,...}, of the first entries: what an archive is, they tell. */
+/* Writes {"name":size,...} of the first entries, which identify the archive. */
 char *import_outline_zip(import_run *run, const import_file *file) {
   const import_zip *zip = import_zip_of(run, file);
   import_buffer out = {0};

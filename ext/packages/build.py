@@ -26,24 +26,32 @@ HERE = ROOT / "ext/packages"
 BUILT = ROOT / "build/dist"
 EPOCH = int(os.environ["SOURCE_DATE_EPOCH"])
 LICENCE = "GPL-3.0-or-later"
+# By the custom of SQLite's extensions, and because another project is called evalci on PyPI;
+# the library, the functions and the program are called evalci everywhere.
+NAME, DEB = "sqlite-evalci", "sqlite3-evalci"
 MAINTAINER = "evalci maintainers <maintainers@evalci.invalid>"
 SUMMARY = "Error bars for LLM evals: a program, and a SQLite extension"
 
 # By platform: the tag of its wheel; its npm package, with what npm asks of a machine; its
 # architecture in Debian, with the triplet and the glibc.  A manylinux tag names the glibc
-# that tests/packages/dist.py reads from the symbols.
+# that tests/packages/dist.py reads from the symbols, macOS's the oldest that the file names.
 WHEELS = {
     "linux-x86_64": "manylinux_2_14_x86_64.manylinux2014_x86_64",
     "linux-aarch64": "manylinux_2_17_aarch64.manylinux2014_aarch64",
     "musl-x86_64": "musllinux_1_2_x86_64",
     "windows-x86_64": "win_amd64",
+    "macos-arm64": "macosx_11_0_arm64",
+    "macos-x86_64": "macosx_11_0_x86_64",
 }
 NPM = {
     "linux-x86_64": ("linux-x64-glibc", {"os": ["linux"], "cpu": ["x64"], "libc": ["glibc"]}),
     "linux-aarch64": ("linux-arm64-glibc", {"os": ["linux"], "cpu": ["arm64"], "libc": ["glibc"]}),
     "musl-x86_64": ("linux-x64-musl", {"os": ["linux"], "cpu": ["x64"], "libc": ["musl"]}),
     "windows-x86_64": ("win32-x64", {"os": ["win32"], "cpu": ["x64"]}),
+    "macos-arm64": ("darwin-arm64", {"os": ["darwin"], "cpu": ["arm64"]}),
+    "macos-x86_64": ("darwin-x64", {"os": ["darwin"], "cpu": ["x64"]}),
 }
+ENDINGS = {"windows": "dll", "macos": "dylib"}
 DEBIAN = {
     "linux-x86_64": ("amd64", "x86_64-linux-gnu", "2.14"),
     "linux-aarch64": ("arm64", "aarch64-linux-gnu", "2.17"),
@@ -51,7 +59,7 @@ DEBIAN = {
 
 
 def library(platform):
-    return BUILT / platform / ("evalci.dll" if platform.startswith("windows") else "evalci.so")
+    return BUILT / platform / f"evalci.{ENDINGS.get(platform.split('-')[0], 'so')}"
 
 
 def program(platform):
@@ -120,16 +128,18 @@ def write_wheel(out, name, version, tag, files, needs=(), entry_points=""):
 
 
 def wheels(version, out):
+    module = NAME.replace("-", "_")
     for platform, tag in WHEELS.items():
-        files = {**tree(HERE / "python"), **tree(ROOT / "sql", "evalci/sql/"), "evalci/VERSION": version.encode() + b"\n",
-                 "evalci/NOTICES.txt": notices(), f"evalci/{library(platform).name}": library(platform).read_bytes(),
+        files = {**tree(HERE / "python"), **tree(ROOT / "sql", f"{module}/sql/"), f"{module}/VERSION": version.encode() + b"\n",
+                 f"{module}/NOTICES.txt": notices(), f"{module}/{library(platform).name}": library(platform).read_bytes(),
                  # What is here pip puts where commands are.
-                 f"evalci-{version}.data/scripts/{program(platform).name}": program(platform).read_bytes()}
-        write_wheel(out, "evalci", version, f"py3-none-{tag}", files)
-    for host, group in (("datasette", "datasette"), ("sqlite-utils", "sqlite_utils")):
-        module = f"{group}_evalci"
-        write_wheel(out, f"{host}-evalci", version, "py3-none-any", tree(HERE / group), (host, "evalci"),
-                    f"[{group}]\nevalci = {module}\n")
+                 f"{module}-{version}.data/scripts/{program(platform).name}": program(platform).read_bytes()}
+        write_wheel(out, NAME, version, f"py3-none-{tag}", files)
+    pictures = (ROOT / "sql/datasette/plugins/evalci_pictures.py").read_bytes()
+    for host, group, more in (("datasette", "datasette", {f"datasette_{module}_pictures.py": pictures}), ("sqlite-utils", "sqlite_utils", {})):
+        modules = {**tree(HERE / group), **more}
+        points = "".join(f"{name.split('.')[0]} = {name.split('.')[0]}\n" for name in modules)
+        write_wheel(out, f"{host}-{NAME}", version, "py3-none-any", modules, (host, NAME), f"[{group}]\n{points}")
 
 
 def npm_package(out, name, version, files, **more):
@@ -142,15 +152,15 @@ def npm_package(out, name, version, files, **more):
 def npm(version, out):
     names = {}
     for platform, (name, machine) in NPM.items():
-        names[f"evalci-{name}"] = version
+        names[f"{NAME}-{name}"] = version
         files = {path.relative_to(BUILT / platform).as_posix(): path.read_bytes() for path in (library(platform), program(platform))}
         files["NOTICES.txt"] = notices()
-        npm_package(out, f"evalci-{name}", version, files, **machine)
+        npm_package(out, f"{NAME}-{name}", version, files, **machine)
     exports = {".": {"import": {"types": "./index.d.mts", "default": "./index.mjs"},
                      "require": {"types": "./index.d.ts", "default": "./index.cjs"}}, "./sql/*": "./sql/*"}
     files = {**tree(HERE / "npm"), **tree(ROOT / "sql", "sql/"), "README.md": (ROOT / "README.md").read_bytes()}
     files["index.d.mts"] = files["index.d.ts"]
-    npm_package(out, "evalci", version, files, main="./index.cjs", module="./index.mjs", types="./index.d.ts",
+    npm_package(out, NAME, version, files, main="./index.cjs", module="./index.mjs", types="./index.d.ts",
                 bin={"evalci": "./command.cjs"}, exports=exports, optionalDependencies=names, keywords=["sqlite", "sqlite-extension", "evals", "statistics"], engines={"node": ">=16"})
 
 
@@ -167,7 +177,7 @@ def deb_documents(version, doc):
     (doc / "copyright").write_text((HERE / "deb/copyright").read_text() + inside)
     (doc / "README.md.gz").write_bytes(gzip.compress((ROOT / "README.md").read_bytes(), 9, mtime=EPOCH))
     when = time.strftime("%a, %d %b %Y %H:%M:%S +0000", time.gmtime(EPOCH))
-    log = f"evalci ({version}) unstable; urgency=medium\n\n  * Release {version}.\n\n -- {MAINTAINER}  {when}\n"
+    log = f"{DEB} ({version}) unstable; urgency=medium\n\n  * Release {version}.\n\n -- {MAINTAINER}  {when}\n"
     (doc / "changelog.gz").write_bytes(gzip.compress(log.encode(), 9, mtime=EPOCH))
 
 
@@ -179,11 +189,11 @@ def deb(version, out, platform, root):
         folder.mkdir(parents=True)
     shutil.copy(library(platform), lib / "evalci.so")
     shutil.copy(program(platform), commands / "evalci")
-    shutil.copy(HERE / "deb/overrides", overrides / "evalci")
+    shutil.copy(HERE / "deb/overrides", overrides / DEB)
     (man / "evalci.1.gz").write_bytes(gzip.compress((HERE / "deb/evalci.1").read_bytes(), 9, mtime=EPOCH))
     shutil.copytree(ROOT / "sql", share / "sql")
     (share / "build").symlink_to(os.path.relpath(lib, share))
-    deb_documents(version, root / "usr/share/doc/evalci")
+    deb_documents(version, root / "usr/share/doc" / DEB)
     files = [path for path in sorted(root.rglob("*")) if path.is_file()]
     size = sum(path.stat().st_size for path in files) // 1024
     control.mkdir()
@@ -195,7 +205,7 @@ def deb(version, out, platform, root):
         if not path.is_symlink():
             path.chmod(0o755 if path.is_dir() or path.suffix == ".sh" or path.parent == commands else 0o644)
         os.utime(path, (EPOCH, EPOCH), follow_symlinks=False)
-    subprocess.run(["dpkg-deb", "--root-owner-group", "-Zxz", "--build", root, out / f"evalci_{version}_{architecture}.deb"],
+    subprocess.run(["dpkg-deb", "--root-owner-group", "-Zxz", "--build", root, out / f"{DEB}_{version}_{architecture}.deb"],
                    check=True, stdout=subprocess.DEVNULL)
 
 

@@ -1,15 +1,15 @@
 #!/usr/bin/python3
-"""Puts together what emscripten made, the files of sql/ and ext/page's own:
+"""Assembles emscripten's output, the files of sql/ and those of ext/page:
 
     assemble.py DIRECTORY SCRIPT...
 
-evalci.mjs, the module for Node and for other pages; and, where ext/page has the parts of
-one, evalci.html: a page with everything inside.  page.html holds each of these once:
+It writes evalci.mjs, the module for Node and for other pages, and, if ext/page has the parts
+of a page, evalci.html, a page with everything inside.  page.html has each of these once:
 
     {{style}}        page.css
     {{script}}       page.js, the whole of a <script>; {{script_hash}} is for its policy
-    {{worker}}       what its worker is made of: all of evalci.mjs but its exports, so that
-                     loadEvalci({ wasm, progress }) is load(), and worker.js after it
+    {{worker}}       the source of its worker: all of evalci.mjs but its exports, so that
+                     loadEvalci({ wasm, progress }) is load(), followed by worker.js
     {{wasm}}         evalci.wasm, compressed by gzip and in base64
 """
 import base64

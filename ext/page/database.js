@@ -1,8 +1,8 @@
 /*
-** A connection: SQLite's own functions, under the names that JavaScript would give them.
+** A connection: SQLite's own functions, under names that are usual in JavaScript.
 **
-** Values come as null, number, text and Uint8Array, and an integer that a number does
-** not hold as BigInt; they go the same way, and true and false as 1 and 0.
+** Results are null, number, string or Uint8Array, and BigInt for an integer that a number
+** cannot hold.  Parameters are the same; true and false are bound as 1 and 0.
 */
 const SQLITE_OK = 0, SQLITE_ROW = 100, SQLITE_DONE = 101;
 const TYPES = { integer: 1, real: 2, text: 3, blob: 4, null: 5 };
@@ -13,8 +13,8 @@ const CACHE_KILOBYTES = 64 << 10;
 
 const encoder = new TextEncoder(), decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/* An error that SQLite gave: its message, its number and, of text that cannot be read as
-** SQL, the place in it, in characters. */
+/* An error of SQLite: its message, its code and, for a syntax error, the offset in
+** characters. */
 class SqliteError extends Error {
   constructor(message, code, offset) {
     super(message);
@@ -29,7 +29,7 @@ class Database {
   #db = 0;
   #scratch = 0;
 
-  /* For a path, by URI where it must be one. */
+  /* Opens a path, or a URI if the path needs one. */
   constructor(wasm, path, { readOnly = false } = {}) {
     this.#wasm = wasm;
     this.path = path;
@@ -62,7 +62,7 @@ class Database {
     return results;
   }
 
-  /* Calls with each row; a statement whose rows are not wanted any more returns false, and
+  /* Calls a function with each row; if that returns false, the statement ends, and
   ** the next one follows. */
   each(sql, parameters, row, { asText = false, head = () => {} } = {}) {
     const wasm = this.#wasm, bytes = encoder.encode(`${sql}\0`), text = this.#memory(bytes);

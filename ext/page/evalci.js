@@ -1,8 +1,8 @@
 /*
-** evalci as a module: what load() gives.
+** evalci as a module: the object that load() returns.
 */
-/* How SQLite opens a file: one that a user gave is only read, and if no log lies beside
-** it that holds its latest changes, it is whole, and no file need be made beside it. */
+/* The address by which SQLite opens a user's file: read-only, and immutable if no log beside
+** it holds later changes, so that no file has to be made beside it. */
 function addressOf(files, path) {
   const name = `file:${encodeURI(path).replace(/[?#]/g, encodeURIComponent)}`;
   const logged = ["-wal", "-journal"].some((ending) => files.size(path + ending) > 0);
@@ -16,11 +16,10 @@ function sqlText(name) {
   return text;
 }
 
-/* A module of Node's, by a name that programs which gather modules do not look for. */
+/* A module of Node, imported by a computed name, which bundlers do not follow. */
 const ofNode = (name) => import(`node:${name}`);
 
-/* The WebAssembly in what was given: its bytes, a module made of them, a Response or the
-** URL of one. */
+/* Instantiates the WebAssembly, given as its bytes, a compiled module, a Response or a URL. */
 async function instantiate(wasm, imports) {
   if (wasm instanceof URL && wasm.protocol === "file:" && typeof process === "object")
     wasm = await (await ofNode("fs/promises")).readFile(wasm);

@@ -1,8 +1,8 @@
 /*
-** Files that SQLite sees, under /files/: those that the user gave.  The bytes of a File
-** or Blob stay where they are and are read by pieces, so that a database may be larger
-** than the memory at hand; that needs a worker, where reading can wait.  A file that
-** changed since it was given cannot be read any more, and SQLite says so.
+** The user's files, which SQLite sees under /files/.  The bytes of a File or Blob are read
+** in pieces from where they are, so that a database may be larger than the memory; that
+** needs a worker, where reading may block.  A file that changed after it was added cannot
+** be read any more, and SQLite says so.
 */
 const FILES = "/files/";
 const BESIDE = /-(wal|shm|journal)$/; // what SQLite keeps beside a database
@@ -19,12 +19,11 @@ class Files {
     fs.mkdirTree("/databases");
   }
 
-  /* Takes a file, named as its user knows it, with folders before it if it has any;
-  ** bytes are a File, a Blob, a Uint8Array or a text.  Gives the path that SQLite knows
-  ** it by. */
+  /* Adds a file by the user's name for it, with its folders if it has any; bytes are a
+  ** File, a Blob, a Uint8Array or a text.  Returns the path by which SQLite opens it. */
   add(name, bytes, modified = bytes.lastModified) {
     const parts = name.split("/").filter((part) => part !== "" && part !== "." && part !== "..");
-    if (parts.length === 0) throw new Error(`evalci.files: ${JSON.stringify(name)} is no name of a file`);
+    if (parts.length === 0) throw new Error(`evalci.files: ${JSON.stringify(name)} is not the name of a file`);
     const path = FILES + parts.join("/");
     this.#fs.mkdirTree(path.slice(0, path.lastIndexOf("/")));
     this.remove(path);

@@ -1,10 +1,11 @@
 /*
-** What JavaScript calls to import a file or a folder: import_results(), with its choices as
-** texts.
+** JavaScript calls this to import a file or a folder: it is import_results(), with its choices
+** as texts.
 **
-** Each text ends with a zero: the path, then pairs of a choice's name and its value, then
-** an empty one.  The answer is NULL, or what was wrong, for sqlite3_free(); what was taken is in
-** the table temp.import_told, and the table and the format, of import_done, in out[0] and out[1].
+** The texts end with zeros: the path, then pairs of a choice's name and its value, then an empty
+** text.  The result is NULL or an error message, to be freed by sqlite3_free().  The table
+** temp.import_told lists what was imported; out[0] and out[1] are the table and the format of
+** import_done.
 */
 #include <stdlib.h>
 #include <string.h>

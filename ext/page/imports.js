@@ -1,5 +1,5 @@
 /*
-** Other tools' results into a database, by ext/import, and the report over one.
+** Imports other tools' results into a database, by ext/import, and makes its report.
 */
 const MAGIC = "SQLite format 3\0";
 const TABLES = ["results", "counts", "votes"]; // that an import makes, and that a database may have
@@ -15,14 +15,14 @@ class Imports {
     return decoder.decode(this.files.read(path, MAGIC.length)) === MAGIC;
   }
 
-  /* Which of these tables a database has, the first of them. */
+  /* The first of these tables that a database has. */
   tableOf(db) {
     const names = db.query("SELECT lower(name) FROM sqlite_schema WHERE type IN ('table', 'view')").rows.flat();
     return TABLES.find((table) => names.includes(table));
   }
 
-  /* The one database among the files, if it has results or counts: it is read as it lies.
-  ** Of one that cannot be read, an import says why. */
+  /* Opens the only file, if it is a database with results or counts; it is read without
+  ** importing it.  If it cannot be read, an import says why. */
   inPlace(path = FILES.slice(0, -1)) {
     const paths = this.files.list(path).filter((name) => !BESIDE.test(name));
     if (paths.length !== 1 || !this.isDatabase(paths[0])) return undefined;

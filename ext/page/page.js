@@ -6,7 +6,7 @@
 
 const $ = (id) => document.getElementById(id);
 
-// Of the formats of ext/import: whose database it is, and what files hold.
+// For each format of ext/import: whose database it is, and what its files hold.
 const DATABASES = { promptfoo: "promptfoo’s", phoenix: "Phoenix’s", mlflow: "MLflow’s", database: "a" };
 const KINDS = {
   lm_eval: "lm_eval’s samples", inspect: "Inspect’s logs", swebench: "SWE-bench’s reports", tau_bench: "tau-bench’s trajectories",
@@ -14,7 +14,7 @@ const KINDS = {
   every_eval_ever: "Every Eval Ever’s samples", counts: "counts", votes: "votes", several: "several tools",
 };
 
-// What a table holds, what else can be read then, and what is not made of it: examples and downloads.
+// For each kind of table: what its rows are, which tables can be queried, and which examples and downloads it cannot give.
 const SOURCES = {
   results: { unit: "answer", ask: "Leaderboard", tables: ["eval_leaderboard", "eval_compare", "eval_tasks", "eval_common", "eval_passes"], lacks: ["Votes"] },
   counts: { unit: "answer", ask: "Leaderboard", tables: ["eval_leaderboard('counts')", "eval_tasks('counts')"], lacks: ["Compare", "Ranks", "Votes", "report.html", "compare.csv", "heatmap.svg"],
@@ -47,21 +47,21 @@ FROM (SELECT a.model AS a, b.model AS b, prob_a_better AS p
       LEFT JOIN eval_compare ON model_a = a.model AND model_b = b.model
       ORDER BY a.place, b.place)`;
 
-/* The same of counts, where there are no results. */
+/* The same statement over counts, if there are no results. */
 const over = (sql) => (opened?.source === "counts" ? sql.replace(/\beval_\w+/g, "$&('counts')") : sql);
 
-/* What can be saved, by the name of its file: a task of the worker's, or what is here. */
+/* The downloads: name of the file, description, and the function that makes it. */
 const SAVINGS = [
   ["report.html", "the report, a page of its own", () => new Blob([reportText ?? refuseReport()], { type: "text/html" })],
-  ["leaderboard.csv", "a row a model, every column", () => ask("csv", { sql: over("SELECT * FROM eval_leaderboard") })],
-  ["compare.csv", "a row for every two models", () => ask("csv", { sql: "SELECT * FROM eval_compare" })],
-  ["tasks.csv", "a row a model and task", () => ask("csv", { sql: over("SELECT * FROM eval_tasks") })],
+  ["leaderboard.csv", "one row per model, every column", () => ask("csv", { sql: over("SELECT * FROM eval_leaderboard") })],
+  ["compare.csv", "one row per pair of models", () => ask("csv", { sql: "SELECT * FROM eval_compare" })],
+  ["tasks.csv", "one row per model and task", () => ask("csv", { sql: over("SELECT * FROM eval_tasks") })],
   ["forest.svg", "the models and their intervals, drawn", () => ask("picture", { sql: over(FOREST) })],
-  ["heatmap.svg", "how sure each is better than each other, drawn", () => ask("picture", { sql: HEATMAP })],
+  ["heatmap.svg", "the probability that each model is better than each other, drawn", () => ask("picture", { sql: HEATMAP })],
   ["evals.db", "the answers that were read, a SQLite database", () => ask("database")],
 ];
 
-/* Elements, of a name, attributes and children; texts stay texts. */
+/* Makes an element from its name, attributes and children; strings become text nodes. */
 function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
@@ -69,7 +69,7 @@ function element(name, attributes = {}, ...children) {
   return made;
 }
 
-/* A name from a file: its own direction of writing, and no more of it than a line or two. */
+/* A name from a file, isolated from the direction of the text around it and cut to a line or two. */
 function named(text) {
   return element("bdi", text.length > 100 ? { title: text.slice(0, 1000) } : {}, text.length > 100 ? `${text.slice(0, 99)}…` : text);
 }
@@ -82,7 +82,7 @@ function counted(n, one, many = `${one}s`) {
 
 class Stopped extends Error {}
 
-/* The WebAssembly, compiled once; each worker makes its own memory of it. */
+/* The WebAssembly is compiled once; each worker instantiates it with its own memory. */
 async function compiled() {
   if (typeof DecompressionStream === "undefined" || typeof WebAssembly === "undefined")
     throw new Error("this browser is too old for the page: it lacks WebAssembly or DecompressionStream");
@@ -152,7 +152,7 @@ function tellStage(text) {
   $("stage").textContent = `${text}…`;
 }
 
-/* Shows that it works, until what is awaited is there. */
+/* Shows progress until the awaited task ends. */
 async function during(text, work) {
   tellStage(text);
   if (tasks++ === 0) {
@@ -172,7 +172,7 @@ async function during(text, work) {
   }
 }
 
-/* What the program says, on the page: files by their names, options by their labels. */
+/* A message of the program as the page shows it: files by their names, options by their labels. */
 function onPage(text) {
   const labels = new Map([...$("choices").elements].filter((input) => input.dataset.option).map((input) => [input.dataset.option, input.labels[0].textContent.trim()]));
   return text.replace(/(^|[\s"'])\/files\//g, "$1").replace("see evalci formats, and --from FORMAT", "see What it reads")
@@ -186,7 +186,7 @@ function refuse(where, error) {
   where.append(element("div", { class: "refused" }, ...lines));
 }
 
-/* The worker ends, and another opens the same files, so that they can be asked again. */
+/* Ends the worker, and lets another open the same files. */
 async function stop() {
   const again = opened && given;
   session.end();
@@ -218,17 +218,17 @@ async function take(what) {
     });
   } catch (error) {
     refuse($("refused"), error);
-    if (what.mayHide) $("refused").append(element("p", {}, "Of a folder that is dropped, this browser hides files with a colon in their names, such as HELM’s: choose it by the button."));
+    if (what.mayHide) $("refused").append(element("p", {}, "This browser hides files with a colon in their names, such as HELM’s, from a dropped folder: choose the folder by the button instead."));
     return;
   }
   $("said").append(...described(opened));
   document.body.classList.add("opened");
-  $("inviting").textContent = "Drop other files to start anew.";
+  $("inviting").textContent = "Drop other files to start again.";
   $("results").hidden = false;
   await showResults(SOURCES[opened.source]);
 }
 
-/* The report; where there is none, a table. */
+/* Shows the report, or a table if there is no report. */
 async function showResults({ ask: example, tables, lacks, why }) {
   $("tables").replaceChildren(...[opened.source, ...tables].flatMap((table, i) => [i > 0 ? ", " : "", element("code", {}, table)]));
   for (const button of document.querySelectorAll("#examples button, #savings button"))
@@ -247,12 +247,12 @@ function takeFiles(files, mayHide = false) {
   if (files.length > 0 || mayHide) take({ task: "open", argument: { files, choices }, mayHide });
 }
 
-/* In words: what it is, what was taken, what was not and why. */
+/* Says what was opened, what was imported, and what was not and why. */
 function described({ kind, source, name, said, passed = [], answers, models, tasks: tasksFound, lacksLog, isNameless }) {
   const number = (n, unit) => (Number.isFinite(n) ? [counted(n, unit)] : []);
   const counts = [...number(models, "model"), ...number(tasksFound, "task"), ...number(answers, SOURCES[source].unit)].join(", ");
   if (kind === "sample")
-    return [element("p", {}, `The sample: ${counts}. LangChain’s typewriter task, as published in Bowyer, Aitchison and Ivanova (ICML 2025); which questions each model got right was not, so none are compared in pairs.`)];
+    return [element("p", {}, `The sample: ${counts}. LangChain’s typewriter task, as published in Bowyer, Aitchison and Ivanova (ICML 2025). It was not published which questions each model got right, so models are not compared in pairs.`)];
   const sentence = element("p"), table = said ? byName(said) : [], amount = counts ? `: ${counts}` : "";
   if (kind === "given") sentence.append(named(name), ` is a database of ${source}${amount}`);
   else if (kind in DATABASES && name) sentence.append(named(name), ` is ${DATABASES[kind]} database: ${counts}`);
@@ -261,9 +261,9 @@ function described({ kind, source, name, said, passed = [], answers, models, tas
   if (passed.length > 0) sentence.append(`; ${counted(passed.length, "file")} not recognized: `, named(passed.join(", ")));
   sentence.append(".");
   const told = [sentence];
-  if (lacksLog) told.push(element("p", { class: "soft" }, "It keeps its latest rows in a file beside it, whose name ends in -wal, while something has it open: if there is one, drop both together."));
-  if (isNameless) told.push(element("p", { class: "soft" }, "A model is named files: its own name is that of its folder. Choose the whole folder, or name the model under Choices."));
-  if (said) told.push(element("details", {}, element("summary", {}, "What was taken, line by line"), tableOf(legible(said))));
+  if (lacksLog) told.push(element("p", { class: "soft" }, "While a program has this database open, its latest rows are in a file beside it whose name ends in -wal. If there is one, drop both together."));
+  if (isNameless) told.push(element("p", { class: "soft" }, "A model is called files, because the folder that names it was not chosen. Choose the whole folder, or name the model under Choices."));
+  if (said) told.push(element("details", {}, element("summary", {}, "What was imported, line by line"), tableOf(legible(said))));
   return told;
 }
 
@@ -272,7 +272,7 @@ function filesOf(kind, n) {
   return counted(n, kind in DATABASES ? "database" : `${kind.toUpperCase()} file`);
 }
 
-/* What an import listed: no column that is empty, and names as people know them. */
+/* The list of an import, without empty columns, and with the names that people know. */
 function legible({ columns, rows }) {
   const kept = columns.flatMap((column, i) => (rows.some((row) => row[i] !== null) ? [i] : []));
   const value = (cell) => (typeof cell === "string" ? onPage(cell) : cell ?? "");
@@ -282,11 +282,11 @@ function legible({ columns, rows }) {
 const byName = ({ columns, rows }) => rows.map((row) => Object.fromEntries(columns.map((column, i) => [column, row[i]])));
 const taken = (row) => row.n > 0 || row.errored > 0;
 
-/* How many were left out, for each reason. */
+/* The number of files that were skipped, by reason. */
 function skips(table) {
   const reasons = new Map();
   for (const row of table.filter((one) => !taken(one))) {
-    const reason = (row.note ?? "there are no answers in it").replace(/^not imported: /, "");
+    const reason = (row.note ?? "it has no answers").replace(/^not imported: /, "");
     reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
   }
   return [...reasons];
@@ -312,7 +312,7 @@ async function makeReport() {
   }
 }
 
-/* As high as what is in it, which changes as its parts are opened. */
+/* Makes the frame as high as its content, which changes when parts of it are opened. */
 const heights = new ResizeObserver(([{ target }]) => {
   const height = Math.ceil(target.getBoundingClientRect().height);
   if (height > 0) $("report-frame").style.height = `${height}px`;
@@ -333,20 +333,20 @@ function intervalOf(value) {
   return lo !== undefined && Number(lo) <= Number(hi) ? [Number(lo), Number(hi)] : null;
 }
 
-/* Six digits; the rest in the cell's title. */
+/* Shows six digits; the cell's title has all. */
 function written(number) {
   if (!Number.isFinite(number)) return number < 0 ? "−∞" : "∞";
   return String(Number.isInteger(number) ? number : Number(number.toPrecision(6))).replace("-", "−");
 }
 
-/* An end of an interval, as precise as can be seen on its axis and a hundred times that. */
+/* A bound of an interval, a hundred times as precise as its axis shows. */
 function writtenOn([from, to], end) {
   if (!Number.isFinite(end)) return written(end);
   const decimals = Math.min(20, Math.max(0, 4 - Math.floor(Math.log10(to - from))));
   return end.toFixed(decimals).replace("-", "−");
 }
 
-/* From 0 to 1, or nearer where that is less than half of it; on whole steps. */
+/* The axis: from 0 to 1, or a shorter one if less than half of that is used; its ends are whole steps. */
 function axisOf(values) {
   const finite = values.filter(Number.isFinite);
   const lo = Math.min(...finite), hi = Math.max(...finite), isShare = lo >= 0 && hi <= 1;
@@ -360,7 +360,7 @@ function axisOf(values) {
   return [least, most];
 }
 
-/* What a column of intervals is drawn on, and the points that it has: the numbers before
+/* The axis of a column of intervals, and its points: the numbers before
 ** it, where they lie in or near the interval in every row. */
 function plotOf(rows, i) {
   const intervals = rows.map((row) => intervalOf(row[i]));
@@ -400,7 +400,7 @@ function cellOf(value, plot, r) {
   if (typeof value === "number" || typeof value === "bigint")
     return element("td", { class: "number", "data-value": String(value), title: String(value) }, typeof value === "number" ? written(value) : String(value));
   const text = value.cut ?? value;
-  // An image runs nothing and loads nothing, whatever a label made of it.
+  // An image runs nothing and loads nothing, whatever its labels contain.
   if (/^<svg[ >]/.test(text))
     return element("td", {}, element("img", { alt: "The picture that the query draws", src: `data:image/svg+xml,${encodeURIComponent(text)}` }));
   return element("td", { dir: "auto", class: text.length > 30 || text.includes("\n") ? "long" : "short" }, text);
@@ -424,7 +424,7 @@ function tableOf({ columns, rows }) {
                  element("table", {}, element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...body)));
 }
 
-/* The line and place where SQLite stopped reading. */
+/* The line and the character at which SQLite stopped parsing. */
 function placeOf(sql, offset) {
   const before = sql.slice(0, offset).split("\n");
   return `line ${before.length}, character ${before.at(-1).length + 1}`;
@@ -440,8 +440,8 @@ async function run() {
     const last = results.at(-1);
     lastQuery = sql;
     $("answers").append(...results.map(tableOf));
-    $("answered").textContent = results.length === 0 ? "Done; there is nothing to show."
-      : last.more ? `The first ${counted(last.rows.length, "row")}; there are more, which the CSV has.` : `${counted(last.rows.length, "row")}.`;
+    $("answered").textContent = results.length === 0 ? "Done. The statements returned no rows."
+      : last.more ? `The first ${counted(last.rows.length, "row")}; the CSV has all of them.` : `${counted(last.rows.length, "row")}.`;
     $("save-result").hidden = results.length === 0;
     if (changed) await makeReport();
   } catch (error) {
@@ -467,7 +467,7 @@ async function saving(name, make, refused) {
   }
 }
 
-/* ---- Tabs: one is chosen, arrows move between them ---- */
+/* ---- Tabs: one is selected, arrow keys move between them ---- */
 
 const TABS = [...document.querySelectorAll("[role=tab]")];
 
@@ -507,7 +507,7 @@ async function entriesUnder(entry, prefix = "") {
   }
 }
 
-/* The same where the page is itself a file, of which Chromium reads no entries.  Its
+/* The same if the page is a file itself, for which Chromium reads no entries.  Its
 ** handles lack what it holds to be unsafe, as names with a colon. */
 async function handlesUnder(handle, prefix = "") {
   if (handle.kind === "file") return [{ name: prefix + handle.name, file: await handle.getFile() }];
@@ -516,8 +516,8 @@ async function handlesUnder(handle, prefix = "") {
   return found;
 }
 
-/* What was dropped, and whether part of it may be hidden; all of it must be asked for
-** before the first wait. */
+/* The dropped files, and whether the browser may hide some of them.  All entries must be
+** requested before the first await. */
 async function dropped(transfer) {
   let mayHide = false;
   const found = [...transfer.items].filter((item) => item.kind === "file").map((item) => {

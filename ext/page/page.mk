@@ -4,12 +4,12 @@
 #   make -f ext/page/page.mk page
 #
 # GSL, musl's libm, zlib, zstd's decoder and evalci's own files are compiled by the rules of
-# the other platforms; here come SQLite and its generate_series.
+# the other platforms.  This file adds SQLite and its generate_series.
 PLATFORM := wasm32
 include ext/dist/platform.mk
 
-# emscripten's own scripts ask for acorn, which a Node that is not Debian's looks for
-# elsewhere.
+# emscripten's scripts need acorn, which a Node that is not Debian's would look for in
+# another folder.
 export NODE_PATH := /usr/share/nodejs
 
 PAGE   := build/page
@@ -17,15 +17,15 @@ comma  := ,
 SERIES := $(HERE)/series.o
 READ_O := $(READING_C:%.c=$(HERE)/core/%.o) $(HERE)/core/ext/page/import.o
 
-# What JavaScript calls.
+# The functions that JavaScript calls.
 CALLED := malloc free $(addprefix sqlite3_,open_v2 close errmsg error_offset free interrupt memory_used \
           prepare_v2 step finalize progress_handler serialize get_autocommit \
           column_count column_name column_type column_int64 column_double column_text column_bytes column_blob \
           bind_parameter_count bind_parameter_name bind_null bind_int64 bind_double bind_text64 bind_blob64 \
           evalci_init series_init) page_import
 
-# Memory grows to all that 32 bits reach.  No code is made from text, which a strict
-# Content-Security-Policy forbids.
+# Memory may grow to the 4 GB that 32 bits address.  No code is generated from text, because a
+# strict Content-Security-Policy forbids that.
 LINK := -O2 -sMODULARIZE -sEXPORT_NAME=instantiateEvalci -sENVIRONMENT=web,worker --no-entry -sWASM_BIGINT \
         -sALLOW_MEMORY_GROWTH -sINITIAL_MEMORY=32MB -sMAXIMUM_MEMORY=4GB -sTOTAL_STACK=5MB -sALLOW_TABLE_GROWTH \
         -sFORCE_FILESYSTEM -sDYNAMIC_EXECUTION=0 -sINCOMING_MODULE_JS_API=instantiateWasm \

@@ -1,7 +1,6 @@
 /*
-** What the page has done in a worker: opening what was given, and asking it.  The page
-** stops a task by ending the worker, which keeps nothing that the same files would not
-** give again.
+** The page's worker, which opens the files and queries them.  The page stops a task by
+** ending the worker: it keeps nothing that cannot be made again from the same files.
 */
 "use strict";
 
@@ -17,7 +16,7 @@ const COUNTS = {
 
 let evalci, db, source, origin, last;
 
-/* How much there is; nothing of a table whose columns have other names, which the report reads. */
+/* The numbers of answers, models and tasks; none if the columns have other names, which only the report resolves. */
 function counts() {
   try {
     const [[answers, models, tasks]] = db.query(COUNTS[source]).rows;
@@ -27,13 +26,13 @@ function counts() {
   }
 }
 
-/* A database that is written to by a log beside it, and came without one. */
+/* Whether a database keeps changes in a log beside it, and came without that log. */
 function lacksLog(path) {
   const [writes, reads] = evalci.files.read(path, 20).slice(18);
   return writes === 2 && reads === 2 && !evalci.files.has(`${path}-wal`);
 }
 
-/* What an import's own choice names is a file: one of those given. */
+/* The choice "items" names one of the files. */
 function chosen(choices, paths) {
   const items = choices.items && (paths.find((path) => path === FILES + choices.items || path.endsWith(`/${choices.items}`)) ?? FILES + choices.items);
   return { ...choices, ...(items && { items }) };
@@ -46,21 +45,21 @@ function isNameless() {
   return evalci.files.list().some((path) => path.lastIndexOf("/") < FILES.length) && db.query("SELECT 1 FROM results WHERE model = ?", [folder]).rows.length > 0;
 }
 
-/* Files all in one folder, or one file, as a path that an import takes. */
+/* The path to import: one file, or the folder of all files. */
 function commonPath(paths) {
   return paths.length === 1 ? paths[0] : FILES.slice(0, -1);
 }
 
-/* The files and folders that were given, by name. */
+/* The names of the files and folders. */
 const topsOf = (paths) => [...new Set(paths.map((path) => path.slice(FILES.length).split("/")[0]))];
 
-/* The files that were given by themselves, and of which an import says nothing. */
+/* Files that are in no folder and that the import does not mention. */
 function passedOver(paths, told, items) {
   const read = new Set(told.rows.map(([path]) => path));
   return paths.filter((path) => path.lastIndexOf("/") < FILES.length && path !== items && !read.has(path)).map((path) => path.slice(FILES.length));
 }
 
-/* Imports them into a database named after the one file or folder. */
+/* Imports all files into a database named after the only file or folder. */
 function importAll(paths, path, choices) {
   const tops = topsOf(paths), name = tops.length === 1 ? tops[0].replace(/(?<=.)\.\w+$/, "") : "evals", given = chosen(choices, paths);
   const { db: made, format, told, table } = evalci.importFiles(path, { ...given, database: `/databases/${name}.db` });
@@ -70,7 +69,7 @@ function importAll(paths, path, choices) {
   return { kind: format, said: told, passed: passedOver(paths, told, given.items) };
 }
 
-/* As it lies. */
+/* Opens a database without importing it. */
 function openInPlace(path) {
   db = evalci.open(path);
   source = evalci.tableOf(db);
@@ -90,7 +89,7 @@ const TASKS = {
     tell("Reading the answers");
     // before a log is made
     const isDatabase = paths.length === 1 && evalci.isDatabase(path), missesLog = isDatabase && lacksLog(path);
-    // What is chosen, an import does.
+    // Choices need an import.
     const isGiven = Object.values(choices).every((value) => value === "") && evalci.inPlace();
     const found = isGiven ? openInPlace(path) : importAll(paths, path, choices);
     return { ...found, source, name: path.slice(FILES.length), ...counts(), lacksLog: missesLog,
@@ -104,7 +103,7 @@ const TASKS = {
     return { kind: "sample", source, ...counts() };
   },
 
-  /* Over a connection of its own: nothing that was typed in is in its way. */
+  /* Uses a connection of its own, so that typed SQL cannot get in its way. */
   report() {
     const reader = evalci.open(db.path);
     try {
@@ -114,7 +113,7 @@ const TASKS = {
     }
   },
 
-  /* Every statement's result, as far as it is shown; the last is kept. */
+  /* Returns the shown part of every statement's result, and keeps the last. */
   query({ sql }) {
     const results = [], changes = () => db.query("SELECT total_changes()").rows[0][0];
     const before = changes();
@@ -129,7 +128,7 @@ const TASKS = {
     return { results: results.map((result) => ({ ...result, rows: result.rows.map((row) => row.map(shown)) })), changed: changes() !== before };
   },
 
-  /* The last result whole: as it was kept, or asked for again, with what that changes undone. */
+  /* The whole of the last result: as it was kept, or from running the statement again and undoing its changes. */
   csv({ sql }) {
     let lines = [];
     if (last?.sql === sql && !last.more) {
@@ -154,7 +153,7 @@ const TASKS = {
   database: () => new Blob([db.serialize()], { type: "application/vnd.sqlite3" }),
 };
 
-/* A value as the page gets it: what is long is cut, a blob is told of. */
+/* A value as the page gets it: a long text is cut, a blob is described. */
 function shown(value) {
   if (value instanceof Uint8Array) return { cut: `${value.length.toLocaleString("en")} bytes` };
   if (typeof value !== "string" || value.length <= TEXT_SHOWN) return value;
@@ -163,7 +162,7 @@ function shown(value) {
   return { cut: `${value.slice(0, TEXT_SHOWN).replace(/[\ud800-\udbff]$/, "")}… (${value.length.toLocaleString("en")} characters)` };
 }
 
-/* As RFC 4180 has it; numbers with all their digits, a blob as SQL writes it. */
+/* CSV by RFC 4180; numbers with all their digits, blobs as SQL writes them. */
 function csvLine(row) {
   const fields = row.map((value) => {
     if (value === null) return "";

@@ -36,8 +36,8 @@ void evalci_report(sqlite3_context *context, evalci_call *call) {
   call->message = NULL;
 }
 
-/* Quoted, one line, control characters as ?, and cut at a character's boundary
-** when long. */
+/* Quotes the value on one line, shows control characters as ?, and cuts long text at a character
+** boundary. */
 static void show_text(sqlite3_value *value, evalci_shown *shown) {
   const char *text = (const char *)sqlite3_value_text(value);
   int size = text ? sqlite3_value_bytes(value) : 0, keep = size <= 40 ? size : 40;
@@ -83,7 +83,8 @@ bool evalci_read_point(evalci_call *call, sqlite3_value *value, double *point) {
                      evalci_show(value).text);
 }
 
-/* Whole, and in the range.  An integer beyond 2^53 would round into it. */
+/* Whether the value is a whole number in the range.  An integer beyond 2^53 would be rounded
+** into it. */
 static bool whole_within(sqlite3_value *value, double least, double most, double *number) {
   if (!evalci_read_number(value, number) || *number < least || *number > most) return false;
   if (sqlite3_value_type(value) == SQLITE_INTEGER)
@@ -98,7 +99,7 @@ bool evalci_read_whole(evalci_call *call, const char *name, sqlite3_value *value
                      (int)most, evalci_show(value).text);
 }
 
-/* Contract 10.  Rates and percentages are what people pass instead. */
+/* Contract 10.  The message covers the usual mistakes: rates and percentages. */
 bool evalci_read_count(evalci_call *call, const char *name, sqlite3_value *value, double *count) {
   if (whole_within(value, 0, MOST_COUNT, count)) return true;
   return evalci_fail(call,
@@ -158,12 +159,12 @@ bool evalci_fail_result(evalci_call *call, sqlite3_value *value, bool alone) {
                      alone ? "(" : "", made, alone ? ")" : "");
 }
 
-/* Per cents and stars are what people pass without saying so. */
+/* The message covers the usual mistake: percentages or stars without the range. */
 static bool fail_range(evalci_call *call, const char *what, sqlite3_value *value, double lo,
                        double hi) {
   return evalci_fail(call,
                      "%s must be a number from %.15g to %.15g, got %s; "
-                     "another range of scores is said last, as lo, hi",
+                     "give another range as the last arguments, lo and hi",
                      what, lo, hi, evalci_show(value).text);
 }
 

@@ -47,7 +47,7 @@ static void append_signature(sqlite3_str *out, const evalci_function *f) {
   sqlite3_str_appendchar(out, 1, ')');
 }
 
-/* Whether a function takes so many arguments. */
+/* Whether the function takes this number of arguments. */
 static bool takes(const evalci_function *f, int argc) {
   for (int i = 0; evalci_arity_of(f, i) >= 0; i++)
     if (evalci_arity_of(f, i) == argc) return true;
@@ -88,7 +88,7 @@ static void report_arity(sqlite3_context *context, int argc, sqlite3_value **arg
   evalci_report(context, &call);
 }
 
-/* Of a group without rows, where nothing is known of the arguments. */
+/* Called for a group without rows, where the arguments are unknown. */
 static void report_arity_of_group(sqlite3_context *context) {
   const evalci_function *f = sqlite3_user_data(context);
   sqlite3_str *out = sqlite3_str_new(NULL);

@@ -16,7 +16,7 @@ static void result_estimate(sqlite3_context *context, int argc, sqlite3_value **
   if (ok && (k < 1 || k > counts[1]))
     ok = evalci_fail(&call,
                      "k must be from 1 to n, got k = %s and n = %s; "
-                     "n attempts say nothing of more than n",
+                     "n attempts cannot give the chance for more than n",
                      evalci_show(argv[2]).text, evalci_show(argv[1]).text);
   if (ok)
     sqlite3_result_double(context, estimate(counts[0], counts[1], k));

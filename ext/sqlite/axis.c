@@ -11,13 +11,13 @@
 #include "axis.h"
 #include "function.h"
 
-/* What the marks and the line cover. */
+/* The range of the numbers in the marks and of the reference line. */
 typedef struct extent {
   double least, most;
-  bool down, up; /* something goes on beyond any sense */
+  bool down, up; /* some interval is infinite or too large to draw */
   bool shares;   /* all between 0 and 1 */
-  bool percent;  /* all of the size that shares and their differences have, with room
-                 ** for the CLT's intervals of them */
+  bool percent;  /* all of the size of shares and their differences, with room for CLT intervals of
+                    them */
 } extent;
 
 static void hold(extent *e, double x) {
@@ -41,14 +41,13 @@ static extent extent_of(const evalci_mark *marks, int count, bool logarithmic) {
   return e;
 }
 
-/* 1, 2 or 5 times a power of ten, that goes about five times into a length. */
+/* The number 1, 2 or 5 times a power of ten that divides a length into about five steps. */
 static double round_step(double length) {
   double power = pow(10, floor(log10(length / 5))), times = length / 5 / power;
   return power * (times < 1.5 ? 1 : times < 3.5 ? 2 : times < 7.5 ? 5 : 10);
 }
 
-/* A length to draw even when all numbers are the same; a half of what they are, or of
-** shares some points. */
+/* A length to draw when all numbers are equal: half of their size, or a few points for shares. */
 static void widen(extent *e) {
   double size = fmax(fabs(e->least), fabs(e->most));
   if (e->most - e->least > 1e-9 * fmax(size, e->shares ? 1 : 1e-9)) return;
@@ -57,18 +56,18 @@ static void widen(extent *e) {
   e->most += more;
 }
 
-/* Ends on ticks, and room to show that an infinite interval goes on. */
+/* Moves the ends to ticks, with room for the arrow of an infinite interval. */
 static void fit(evalci_axis *a, extent e) {
   widen(&e);
   double span = e.most - e.least;
   if (!e.shares) {
-    /* below 0 the line at 0 is held already */
+    /* a range with negative numbers already includes 0 */
     if (e.least > 0 && e.least <= span) e.least = 0;
     span = e.most - e.least;
   }
   if (e.down) e.least -= span / 4;
   if (e.up) e.most += span / 4;
-  /* ends on ticks may want longer steps */
+  /* the longer range may need longer steps */
   double step = round_step(e.most - e.least);
   for (int i = 0; i < 2; i++) {
     a->from = step * floor(e.least / step + 1e-9);
@@ -93,7 +92,7 @@ static void linear_ticks(evalci_axis *a) {
   }
 }
 
-/* 1, 2, 5, 10, 20, 50 and so on, counted from 1. */
+/* The n-th number of the series 1, 2, 5, 10, 20, 50 and so on, starting at 1. */
 static double third_of_decade(int third) {
   static const double times[] = {1, 2, 5};
   int decade = (int)floor(third / 3.0);
@@ -118,8 +117,8 @@ static void fit_logarithmic(evalci_axis *a, extent e) {
   a->to = third_of_decade(above + 1);
 }
 
-/* Every 1, 2 and 5, or as many powers of ten as there is room for; and as on a linear
-** axis where two of those are not on it. */
+/* Ticks at 1, 2 and 5 times powers of ten, or at as many powers of ten as fit; where fewer than
+** two of those lie on the axis, the ticks of a linear axis. */
 enum { MOST_LOG_TICKS = 10 };
 static void logarithmic_ticks(evalci_axis *a) {
   static const int strides[] = {1, 3, 6, 9};
@@ -138,15 +137,14 @@ static void logarithmic_ticks(evalci_axis *a) {
   linear_ticks(a);
 }
 
-/* Readers compare with 0 or, where numbers are ratios, with 1. */
+/* The reference line is at 0, or at 1 where the numbers are ratios. */
 static double line_of(const evalci_drawing *options, const extent *e) {
   if (!isnan(options->line)) return options->line;
   if (options->logarithmic) return 1;
   return e->least < 0 ? 0 : NAN;
 }
 
-/* An end that the options fix, and one on the right side of it where they fix one
-** alone. */
+/* Sets the ends that the options fix.  If they fix one, the other is moved to its right side. */
 static void fix_ends(evalci_axis *a, const evalci_drawing *options) {
   if (!isnan(options->from)) a->from = options->from;
   if (!isnan(options->to)) a->to = options->to;
@@ -168,7 +166,7 @@ evalci_axis evalci_axis_of(const evalci_drawing *options, const evalci_mark *mar
     e.shares = e.shares && a.line >= 0 && a.line <= 1;
     hold(&e, a.line);
   }
-  /* nothing to hold: no number at all, or none within sense */
+  /* nothing to draw: no number, or only numbers too large to draw */
   if (e.least > e.most) hold(&e, 0), hold(&e, 1);
   if (a.logarithmic)
     fit_logarithmic(&a, e);
@@ -206,7 +204,7 @@ void evalci_append_value(sqlite3_str *out, const evalci_axis *axis, double x, in
   if (fabs(shown) < 1e6) {
     evalci_append_number(out, shown, digits);
   } else {
-    /* four digits of what is large */
+    /* large numbers keep four digits */
     char number[EVALCI_NUMBER_SIZE];
     double power = pow(10, floor(log10(fabs(shown))) - 3);
     number[evalci_write_number(rint(fabs(shown) / power) * power, number)] = 0;

@@ -1,6 +1,6 @@
 /*
 ** eval_common([source [, options]]): one row per model, on the questions that every model
-** answered; a model without an answer is none of them.
+** answered.  A model without any answer is left out.
 */
 #include <math.h>
 
@@ -36,7 +36,7 @@ static bool same_accuracy(double x, double y) {
   return x == y || (isnan(x) && isnan(y));
 }
 
-/* A row's number of attempts is its rank here: 1 and the models that are more accurate. */
+/* The field `attempts` of a row holds its rank: 1 plus the number of more accurate models. */
 static ev_status list_common(evalci_board_cursor *c, const size_t *const *named, ev_host host) {
   (void)named;
   (void)host;
@@ -70,7 +70,7 @@ static void show_common_interval(evalci_board_cursor *c, sqlite3_context *contex
   evalci_result_ci(context, common_name, c->status, c->ci, part, c->standing.accuracy);
 }
 
-/* As in eval_leaderboard: from pairs, each on all that both answered. */
+/* As in eval_leaderboard, the ranks come from pairs, each on all questions that both answered. */
 static void show_common_rank(evalci_board_cursor *c, sqlite3_context *context, bool lo) {
   size_t model = c->rows[c->at].model;
   double ranks[2];

@@ -70,7 +70,7 @@ static ev_status list_pairs(evalci_board_cursor *c, const size_t *const *named, 
   return EV_OK;
 }
 
-/* What is counted of the row's pair, once. */
+/* Computes the counts of the row's pair once. */
 static ev_status know_pair(evalci_board_cursor *c) {
   const evalci_board_row *row = &c->rows[c->at];
   if (c->known) return c->status;
@@ -98,7 +98,7 @@ static ev_status held_pair(evalci_board_cursor *c, ev_host host, double *p_all, 
   return EV_OK;
 }
 
-/* Models are tied if they have the same data; else nobody knows. */
+/* Models are tied if their data are the same; otherwise the verdict is NULL. */
 static const char *verdict_words(const board_pair *p, int verdict) {
   return verdict > 0 ? "A better" : verdict < 0 ? "B better" : p->tied ? "tied" : "not separated";
 }
@@ -126,7 +126,7 @@ static void show_pair_interval(evalci_board_cursor *c, sqlite3_context *context,
     evalci_result_words(context, verdict_words(&c->pair, (c->ci.lo > 0) - (c->ci.hi < 0)));
 }
 
-/* Of the test or of the posterior. */
+/* Delivers the p-value of the test, or the posterior probability. */
 static void show_chance(evalci_board_cursor *c, sqlite3_context *context, bool test) {
   ev_host host = evalci_host_of(context);
   ev_status status =

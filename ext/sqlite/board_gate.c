@@ -63,16 +63,17 @@ typedef struct gate_cursor {
 /*
 ** Arguments
 */
-/* As of any board; '' is results too, for callers that always pass a text. */
+/* Reads the source as the other tables do; '' also means results, for callers that always pass
+** text. */
 static bool read_gate_source(evalci_call *call, sqlite3_value *value, const char **source) {
   bool empty = value && sqlite3_value_type(value) == SQLITE_TEXT && sqlite3_value_bytes(value) == 0;
-  return evalci_read_source_name(call, empty ? NULL : value, source);
+  return evalci_read_source_name(call, empty ? NULL : value, "results", source);
 }
 
-/* A share that may be left out; per cents are what people pass instead. */
+/* Reads an optional share.  The message covers the usual mistake: a percentage. */
 typedef struct gate_share {
   const char *name, *must;
-  double least, usual; /* below 1 in any case */
+  double least, usual; /* below 1, whatever `most` is */
   bool strict;         /* above the least */
 } gate_share;
 static const gate_share gate_margin = {"margin", "from 0 to below 1", 0, 0.02, false};
@@ -100,7 +101,7 @@ static bool read_share(evalci_call *call, const gate_share *share, sqlite3_value
                      share->must, shown.text, share->usual);
 }
 
-/* A model by its name; board_models() where there is none.  False without memory. */
+/* Finds a model by its name; board_models() means that there is none.  False without memory. */
 static bool find_model(const board *b, sqlite3_value *value, size_t *model) {
   char room[8];
   board_name name;
@@ -109,8 +110,8 @@ static bool find_model(const board *b, sqlite3_value *value, size_t *model) {
   return true;
 }
 
-/* Likewise by the number that a text is, or the text of a number, since one import may
-** write 7 and another '7'. */
+/* Likewise, but the text '7' also finds the model 7 and the reverse, since one import may write
+** 7 and another '7'. */
 static bool find_likely(const board *b, sqlite3_value *value, size_t *model) {
   double x;
   if (!find_model(b, value, model)) return false;
@@ -153,8 +154,8 @@ static bool read_candidate(evalci_call *call, const char *source, const board *b
   return *model < board_models(b) || fail_model(call, source, value);
 }
 
-/* A model, else a threshold, which a number is before the text of a model's name.  Per cents
-** are what people pass instead. */
+/* Reads the baseline: the name of a model, else a threshold.  A number is a threshold even if a
+** model's name is the same text.  The message covers the usual mistake: a percentage. */
 static bool read_baseline(evalci_call *call, const char *source, const board *b,
                           sqlite3_value *value, board_gate_wish *wish) {
   double t;
@@ -175,7 +176,7 @@ static bool read_baseline(evalci_call *call, const char *source, const board *b,
                      shown.text);
 }
 
-/* What does not depend on the board. */
+/* Reads the arguments that do not depend on the board. */
 static bool read_numbers(evalci_call *call, sqlite3_value **given, board_gate_wish *wish) {
   static const char *const names[] = {"baseline", "candidate"};
   for (int i = 0; i < 2; i++) {
@@ -213,7 +214,7 @@ static int gate_connect(sqlite3 *db, void *boards, int argc, const char *const *
   if (rc != SQLITE_OK) return rc;
   gate_instance *instance = sqlite3_malloc(sizeof *instance);
   if (!instance) return SQLITE_NOMEM;
-  *instance = (gate_instance){.db = db, .boards = evalci_boards_again(boards)};
+  *instance = (gate_instance){.db = db, .boards = evalci_boards_retain(boards)};
   *out = &instance->base;
   return SQLITE_OK;
 }
@@ -224,10 +225,10 @@ static int gate_disconnect(sqlite3_vtab *base) {
   return SQLITE_OK;
 }
 
-/* Arguments in their order; bits of idxNum. */
+/* The arguments in order, as bits of idxNum. */
 static int gate_best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
   (void)base;
-  int constraint[GT_ARGUMENTS] = {0}; /* 1 + which one gives it */
+  int constraint[GT_ARGUMENTS] = {0}; /* 1 + the constraint that gives it */
   unsigned withheld = 0;
   for (int i = 0; i < info->nConstraint; i++) {
     int argument = info->aConstraint[i].iColumn - GT_SOURCE;
@@ -267,15 +268,6 @@ static int gate_close(sqlite3_vtab_cursor *base) {
   return SQLITE_OK;
 }
 
-/* A code of SQLite, with a message in the call unless it says all. */
-static int gate_code(evalci_call *call, ev_status status) {
-  if (status == EV_OK) return SQLITE_OK;
-  if (status == EV_INTERRUPTED) return SQLITE_INTERRUPT;
-  if (status == EV_NO_MEMORY) return SQLITE_NOMEM;
-  evalci_fail(call, "the computation did not converge on these data; please report them");
-  return SQLITE_ERROR;
-}
-
 static int judge_arguments(evalci_call *call, const gate_instance *t, gate_cursor *c,
                            const char *source, sqlite3_value **given) {
   sqlite3_value *options = given[GT_OPTIONS - GT_SOURCE];
@@ -286,7 +278,7 @@ static int judge_arguments(evalci_call *call, const gate_instance *t, gate_curso
   evalci_let_go(c->held);
   c->held = held;
   if (!read_models(call, source, held->board, given, &c->wish)) return SQLITE_ERROR;
-  rc = gate_code(call, board_judge(held->board, &c->wish, evalci_host_of_db(t->db), &c->gate));
+  rc = evalci_code_of(call, board_judge(held->board, &c->wish, evalci_host_of_db(t->db), &c->gate));
   if (rc != SQLITE_OK) return rc;
   c->message = evalci_gate_message(held->board, &c->wish, &c->gate);
   return c->message ? SQLITE_OK : SQLITE_NOMEM;
@@ -409,7 +401,7 @@ static sqlite3_uint64 hash_argument(sqlite3_uint64 h, const void *bytes, size_t 
   return h;
 }
 
-/* An OR joins its sides by rowids, so they differ where the arguments do. */
+/* SQLite joins the two sides of an OR by rowid, so rowids must differ where the arguments do. */
 static int gate_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
   const gate_cursor *c = (const gate_cursor *)base;
   const board_gate_wish *w = &c->wish;
@@ -445,6 +437,6 @@ static void free_gate(void *boards) {
 }
 
 int evalci_register_gate(sqlite3 *db, evalci_boards *boards) {
-  return sqlite3_create_module_v2(db, gate_name, &gate_methods, evalci_boards_again(boards),
+  return sqlite3_create_module_v2(db, gate_name, &gate_methods, evalci_boards_retain(boards),
                                   free_gate);
 }

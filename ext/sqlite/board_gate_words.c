@@ -6,17 +6,17 @@
 
 #include "board_gate.h"
 
-/* Who and what a message is of. */
+/* The subject of a message. */
 typedef struct gate_telling {
   sqlite3_str *out;
   const char *name[2];
   const board_gate_wish *wish;
   const board_gate *gate;
   double level;
-  bool models; /* against a model; else against a threshold */
+  bool models; /* compared with a model; else with a threshold */
 } gate_telling;
 
-/* On one line: control characters are shown as ?. */
+/* Copies a name on one line, with control characters shown as ?. */
 char *evalci_gate_name(board_name name) {
   sqlite3_int64 i;
   double x;
@@ -42,7 +42,8 @@ typedef struct gate_text {
   char text[32];
 } gate_text;
 
-/* In per cent; what would round to all or nothing is said to be beyond. */
+/* Writes a probability in per cent; what would round to 0 or 100 is written as below 1 or above
+** 99. */
 static gate_text sureness(double p) {
   gate_text w;
   if (isnan(p))
@@ -64,12 +65,12 @@ static gate_text hundredths(double share) {
   return w;
 }
 
-/* A number and what it counts. */
+/* Writes a number and the noun that it counts. */
 static void append_count(gate_telling *t, double n, const char *what) {
   sqlite3_str_appendf(t->out, "%.0f %s%s", n, what, n == 1 ? "" : "s");
 }
 
-/* What it is held to, after a verb: "is no", "is" or "may be". */
+/* Writes the criterion, after a verb: "is no", "is" or "may be". */
 static void append_worse(gate_telling *t) {
   if (!t->models)
     sqlite3_str_appendf(t->out, " below %s%%", hundredths(t->wish->threshold).text);
@@ -96,7 +97,7 @@ static void append_result(gate_telling *t) {
                       good || bad ? "" : " that it is not");
 }
 
-/* Why a pass on the answers that are known is none. */
+/* Says why a pass on the known answers is not a pass. */
 static void append_bound(gate_telling *t) {
   const board_gate *g = t->gate;
   sqlite3_str_appendf(t->out, " by the answers that are known, but %s sure if the ",
@@ -124,8 +125,8 @@ static void append_numbers(gate_telling *t) {
   append_count(t, g->questions, "question");
 }
 
-/* Whether what is asked for at least matters: not to a candidate that is ahead of another,
-** nor to one beyond the margin or below the threshold. */
+/* Whether more questions are needed before any result could pass.  It does not matter for a
+** candidate that is ahead of the baseline, beyond the margin, or below the threshold. */
 static bool needs_least(const gate_telling *t) {
   const board_gate *g = t->gate;
   double diff = g->accuracy[BOARD_CANDIDATE] - g->accuracy[BOARD_BASELINE];
@@ -144,14 +145,14 @@ static void append_more(gate_telling *t) {
                         t->models ? "nothing differs" : "all answers are right");
   }
   if (!isnan(g->more))
-    sqlite3_str_appendf(t->out, "; about %.0f more would say", g->more);
+    sqlite3_str_appendf(t->out, "; about %.0f more would probably decide", g->more);
   else
-    sqlite3_str_appendf(t->out, "; the %s on the %s: no number of questions is likely to say",
+    sqlite3_str_appendf(t->out, "; the %s on the %s: more questions are unlikely to decide",
                         t->models ? "difference sits" : "accuracy sits",
                         t->models ? "margin" : "threshold");
 }
 
-/* A number of each of the two models, if there are any. */
+/* Writes a number for each of the two models, if either is positive. */
 static void append_each(gate_telling *t, const double n[2], const char *what, const char *of,
                         const char *then) {
   bool first = true;
@@ -165,17 +166,17 @@ static void append_each(gate_telling *t, const double n[2], const char *what, co
   if (!first) sqlite3_str_appendall(t->out, then);
 }
 
-/* What keeps it from being judged at all. */
+/* Says why nothing can be judged. */
 static void append_obstacle(gate_telling *t) {
   const board_gate *g = t->gate;
   bool skipped = g->errors == BOARD_ERRORS_SKIPPED;
-  sqlite3_str_appendf(t->out, "unsure: %s cannot be held to ", t->name[BOARD_CANDIDATE]);
+  sqlite3_str_appendf(t->out, "unsure: %s cannot be compared with ", t->name[BOARD_CANDIDATE]);
   if (t->models)
     sqlite3_str_appendf(t->out, "%s: ", t->name[BOARD_BASELINE]);
   else
     sqlite3_str_appendf(t->out, "%s%%: ", hundredths(t->wish->threshold).text);
   if (g->questions > 0)
-    sqlite3_str_appendall(t->out, "a score is out of its range, which lo and hi in options say");
+    sqlite3_str_appendall(t->out, "a score is out of its range; lo and hi in options declare it");
   else
     sqlite3_str_appendf(t->out, "no question was %s%s", skipped ? "answered" : "asked",
                         !t->models ? ""

@@ -36,7 +36,7 @@ enum {
   LB_BOUNDED_CI,
   LB_BOUNDED_LO,
   LB_BOUNDED_HI,
-  LB_COST, /* from here on of cost and latency */
+  LB_COST, /* the columns from here on are cost and latency */
   LB_COST_CI,
   LB_COST_LO,
   LB_COST_HI,
@@ -137,7 +137,7 @@ static void show_best(evalci_board_cursor *c, sqlite3_context *context, size_t m
   if (evalci_check_status(context, "eval_leaderboard", status)) evalci_result_number(context, p);
 }
 
-/* The interval that a column is of, and the part of it that the column has. */
+/* Which interval a column belongs to, and which part of it the column shows. */
 static void show_interval(evalci_board_cursor *c, sqlite3_context *context, size_t model,
                           ev_status (*interval)(board *, size_t, ev_host, ev_interval *),
                           evalci_ci_part part, double point) {
@@ -156,7 +156,7 @@ static void show_cost(evalci_board_cursor *c, sqlite3_context *context, size_t m
     evalci_result_number(context, column == LB_COST ? costs.mean : costs.per_right);
 }
 
-/* The quantile that a column is of, or the part of its interval. */
+/* Which quantile a column belongs to, and which part of its interval the column shows. */
 static void show_latency(evalci_board_cursor *c, sqlite3_context *context, size_t model,
                          int column) {
   board_latencies l;
@@ -181,7 +181,7 @@ static void show_frontier(evalci_board_cursor *c, sqlite3_context *context, size
     evalci_result_words(context, word == BOARD_SURE ? "sure" : "open");
 }
 
-/* What is known of a model's costs and latencies; NULL where the source has none. */
+/* A model's costs and latencies; NULL where the source has none. */
 static void show_spent(evalci_board_cursor *c, sqlite3_context *context, size_t model, int column) {
   evalci_ci_part part = EVALCI_CI;
   switch (column) {

@@ -7,7 +7,7 @@
 **   "by"      "question", or "task": each task counts alike
 **   "errors"  "skip", or "wrong": what an answer that is not known counts as
 **   "lo", "hi"  the range of scores, in tasks whose rows do not say
-**   "pairs"   "holm": how the pairs are held to each other
+**   "pairs"   "holm": the correction for testing all pairs
 **   "title", "note", "date"  of eval_report: its heading, a text under that, when it was made
 **   "origin"  likewise: where the rows are from, in place of the database's name
 */
@@ -24,7 +24,7 @@ enum {
   LO_KEY,
   HI_KEY,
   PAIRS_KEY,
-  TITLE_KEY, /* this and those after it of eval_report alone */
+  TITLE_KEY, /* this one and those after it belong to eval_report alone */
   NOTE_KEY,
   DATE_KEY,
   ORIGIN_KEY,
@@ -59,7 +59,7 @@ static bool read_board_number(evalci_call *call, int key, evalci_part value, dou
                      evalci_show_part(value).text);
 }
 
-/* Enough for a page of text. */
+/* An upper limit for text: enough for a page. */
 enum { MOST_TITLE = 300, MOST_NOTE = 10000 };
 
 static bool read_report_text(evalci_call *call, int key, evalci_part value, char **out) {
@@ -73,7 +73,7 @@ static bool read_report_text(evalci_call *call, int key, evalci_part value, char
   return *out;
 }
 
-/* One of two words, the second of which is what the flag says. */
+/* Reads one of two words; the flag is set by the second. */
 static bool read_choice(evalci_call *call, int key, evalci_part value, const char *no,
                         const char *yes, bool *flag) {
   *flag = evalci_part_is(value, yes);

@@ -30,7 +30,7 @@ static const char *const passes_columns[PS_COLUMNS + 1] = {
 
 static const char passes_name[] = "eval_passes";
 
-/* How many rows so many attempts give. */
+/* The number of rows (values of k) for this number of attempts. */
 static size_t rows_of(size_t most) {
   size_t rows = most > 0;
   for (size_t k = 1; k < most; k = 2 * k < most ? 2 * k : most) rows++;

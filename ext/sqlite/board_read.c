@@ -48,7 +48,7 @@ bool evalci_name_of_value(sqlite3_value *value, char room[8], board_name *name) 
   return true;
 }
 
-/* The text of a whole number, at the end of the room. */
+/* Writes a whole number so that it ends at the end of `room`. */
 static board_name text_of_whole(sqlite3_int64 i, char room[NAME_ROOM]) {
   uint32_t at = NAME_ROOM;
   sqlite3_uint64 left = i < 0 ? 0 - (sqlite3_uint64)i : (sqlite3_uint64)i;
@@ -58,7 +58,7 @@ static board_name text_of_whole(sqlite3_int64 i, char room[NAME_ROOM]) {
   return (board_name){BOARD_TEXT, NAME_ROOM - at, room + at};
 }
 
-/* By its text, whatever its type is. */
+/* The name of an item: its text, whatever its type. */
 static bool name_of_question(sqlite3_value *value, char room[NAME_ROOM], board_name *name) {
   int type = sqlite3_value_type(value);
   sqlite3_int64 i;
@@ -77,13 +77,13 @@ static bool name_of_question(sqlite3_value *value, char room[NAME_ROOM], board_n
   return true;
 }
 
-/* What a row is, while it is read. */
+/* The row being read. */
 typedef struct reader {
   evalci_call *call;
   const evalci_source *source;
   char model[8], task[8], question[NAME_ROOM];
   board_row row;
-  double counts[2], total; /* k and n; of n, over all rows */
+  double counts[2], total; /* k and n; and the sum of n over all rows */
 } reader;
 
 static sqlite3_value *column_of(const reader *r, evalci_role role) {
@@ -110,7 +110,8 @@ static bool read_names(reader *r) {
   return name_of_question(item, r->question, &row->question);
 }
 
-/* Besides what functions take (contract 4), true and false as CSV files have them. */
+/* Reads a result: what the functions take (contract 4), and true and false as CSV files spell
+** them. */
 static int read_correct(sqlite3_value *value) {
   int result = value ? evalci_read_result(value) : EVALCI_NO_RESULT;
   if (result != EVALCI_BAD_RESULT || sqlite3_value_type(value) != SQLITE_TEXT) return result;

@@ -25,7 +25,7 @@ bool report_ok(report *r, ev_status status) {
 }
 
 /*
-** What the page is made of
+** The page's data
 */
 
 /* The text of a name; NULL without memory. */
@@ -70,7 +70,7 @@ static void add_to_totals(report *r, const board_standing *s) {
   r->ranked++;
 }
 
-static ev_status know_model(report *r, report_model *m) {
+static ev_status prepare_model(report *r, report_model *m) {
   m->s = board_model_standing(r->board, m->model);
   m->name = report_label(board_model_name(r->board, m->model));
   if (!m->name) return EV_NO_MEMORY;
@@ -93,7 +93,7 @@ static void count_verdicts(report *r) {
     }
 }
 
-/* The pair of two models that was held to all others, in whatever order. */
+/* Finds the pair of two models among all pairs, in either order. */
 static const board_pair *held_pair_of(const report *r, const report_model *x,
                                       const report_model *y) {
   size_t a = board_model_place(r->board, x->model), b = board_model_place(r->board, y->model);
@@ -105,7 +105,7 @@ const report_pair *report_pair_of(const report *r, size_t place, size_t other) {
   return &r->pairs[i * r->shown + j];
 }
 
-/* The better model first. */
+/* Orders a pair: the better model first. */
 static report_pair turn_pair(report_pair p) {
   if (!(p.diff < 0)) return p;
   return (report_pair){p.second,   p.first, p.n, -p.diff, 1 - p.sure, {-p.ci.hi, -p.ci.lo},
@@ -127,7 +127,7 @@ static ev_status read_pair(report *r, size_t i, size_t j, report_pair *read) {
   return status;
 }
 
-static ev_status know_pairs(report *r) {
+static ev_status prepare_pairs(report *r) {
   ev_status status = EV_OK;
   r->pairs = sqlite3_malloc64((r->shown * r->shown + 1) * sizeof *r->pairs);
   if (!r->pairs) return EV_NO_MEMORY;
@@ -137,20 +137,20 @@ static ev_status know_pairs(report *r) {
   return status;
 }
 
-/* How a model stands to the leader, by their pair. */
+/* How a model stands relative to the leader, judged by their pair. */
 static report_stand stand_of(const report_pair *p) {
   bool leads = p->first == 0; /* the leader is the better one on their common questions */
   if (p->verdict) return (p->verdict > 0) == leads ? REPORT_BEHIND : REPORT_AHEAD;
   return leads && p->ci.lo > 0 ? REPORT_LIKELY : REPORT_OPEN;
 }
 
-static ev_status know_stands(report *r) {
+static ev_status prepare_stands(report *r) {
   ev_status status = EV_OK;
   const report_model *lead = &r->models[0];
   for (size_t i = 1; i < r->ranked && status == EV_OK; i++) {
     report_model *m = &r->models[i];
     report_pair p;
-    if (m->s.accuracy == lead->s.accuracy) continue; /* as 0 says, it leads */
+    if (m->s.accuracy == lead->s.accuracy) continue; /* 0 means that it is the leader */
     if (i < r->shown)
       p = *report_pair_of(r, 0, i);
     else
@@ -160,7 +160,7 @@ static ev_status know_stands(report *r) {
   return status;
 }
 
-static ev_status know_tasks(report *r) {
+static ev_status prepare_tasks(report *r) {
   size_t count = board_tasks(r->board);
   r->tasks = sqlite3_malloc64((count + 1) * sizeof *r->tasks);
   if (!r->tasks) return EV_NO_MEMORY;
@@ -173,7 +173,7 @@ static ev_status know_tasks(report *r) {
   return EV_OK;
 }
 
-static ev_status know_report(report *r) {
+static ev_status prepare_report(report *r) {
   size_t count = board_models(r->board);
   ev_status status = board_prepare(r->board);
   if (status == EV_OK) status = board_test_pairs(r->board, r->host);
@@ -183,13 +183,13 @@ static ev_status know_report(report *r) {
   memset(r->models, 0, (count + 1) * sizeof *r->models);
   r->count = count;
   status = order_models(r);
-  for (size_t i = 0; i < count && status == EV_OK; i++) status = know_model(r, &r->models[i]);
+  for (size_t i = 0; i < count && status == EV_OK; i++) status = prepare_model(r, &r->models[i]);
   if (status != EV_OK) return status;
   r->shown = r->ranked < REPORT_SHOWN ? r->ranked : REPORT_SHOWN;
   count_verdicts(r);
-  status = know_pairs(r);
-  if (status == EV_OK) status = know_stands(r);
-  return status == EV_OK ? know_tasks(r) : status;
+  status = prepare_pairs(r);
+  if (status == EV_OK) status = prepare_stands(r);
+  return status == EV_OK ? prepare_tasks(r) : status;
 }
 
 static void free_report(report *r) {
@@ -218,7 +218,7 @@ static void report_header(report *r) {
   report_add(r, "</h1>\n");
 }
 
-/* Where it is from, and how much of it there is. */
+/* Writes where the data come from, and how much there is. */
 static void report_origin(report *r) {
   report_add(r, "<p class=\"soft\"><span class=\"said\">");
   report_text(r, r->database);
@@ -271,6 +271,7 @@ static void write_report(report *r) {
   report_pairs(r);
   report_passes(r);
   report_tasks(r);
+  report_votes(r);
   report_method(r);
   report_footer(r);
 }
@@ -289,7 +290,7 @@ static const char *database_name(sqlite3 *db) {
 
 static void result_report(sqlite3_context *context, report *r) {
   r->out = sqlite3_str_new(sqlite3_context_db_handle(context));
-  if (report_ok(r, know_report(r))) write_report(r);
+  if (report_ok(r, prepare_report(r))) write_report(r);
   int error = sqlite3_str_errcode(r->out), size = sqlite3_str_length(r->out);
   char *text = sqlite3_str_finish(r->out);
   if (!evalci_check_status(context, report_name, r->status)) {
@@ -303,7 +304,7 @@ static void result_report(sqlite3_context *context, report *r) {
   free_report(r);
 }
 
-/* An error of the source: with its message, or as SQLite has it. */
+/* Reports an error of the source: its message, or SQLite's own. */
 static void refuse_source(sqlite3_context *context, evalci_call *call, int rc) {
   if (call->message || rc == SQLITE_ERROR)
     evalci_report(context, call);
@@ -319,13 +320,14 @@ static void eval_report(sqlite3_context *context, int argc, sqlite3_value **argv
   const char *source;
   sqlite3_value *given = argc > 1 && sqlite3_value_type(argv[1]) != SQLITE_NULL ? argv[1] : NULL;
   int rc = SQLITE_ERROR;
-  if (evalci_read_source_name(&call, argc > 0 ? argv[0] : NULL, &source))
+  if (evalci_read_source_name(&call, argc > 0 ? argv[0] : NULL, "results", &source))
     rc = evalci_hold_board(&call, sqlite3_user_data(context), db, source, given, true, NULL, &held);
   if (rc == SQLITE_OK && !evalci_read_board_options(&call, given, &options)) rc = SQLITE_ERROR;
   if (rc != SQLITE_OK) {
     refuse_source(context, &call, rc);
   } else {
-    report r = {.board = held->board,
+    report r = {.db = db,
+                .board = held->board,
                 .host = evalci_host_of(context),
                 .title = options.title,
                 .note = options.note,
@@ -351,13 +353,13 @@ static void free_boards(void *boards) {
   evalci_boards_let_go(boards);
 }
 
-/* Neither innocuous nor for direct use only, as the tables of the board. */
+/* Neither INNOCUOUS nor DIRECTONLY, like the tables of the board. */
 int evalci_register_report(sqlite3 *db, evalci_boards *boards) {
   int rc = SQLITE_OK;
   for (int arity = 0; arity <= 2 && rc == SQLITE_OK; arity++)
-    rc =
-        sqlite3_create_function_v2(db, report_name, arity, SQLITE_UTF8, evalci_boards_again(boards),
-                                   eval_report, NULL, NULL, free_boards);
+    rc = sqlite3_create_function_v2(db, report_name, arity, SQLITE_UTF8,
+                                    evalci_boards_retain(boards), eval_report, NULL, NULL,
+                                    free_boards);
   if (rc == SQLITE_OK)
     rc = sqlite3_create_function_v2(db, report_name, -1, SQLITE_UTF8, NULL, wrong_arity_of_report,
                                     NULL, NULL, NULL);

@@ -77,3 +77,11 @@ static int by_place(const void *a, const void *b) {
 void evalci_sort_rows(evalci_sorted_row *rows, size_t count) {
   qsort(rows, count, sizeof *rows, by_place);
 }
+
+int evalci_code_of(evalci_call *call, ev_status status) {
+  if (status == EV_OK) return SQLITE_OK;
+  if (status == EV_INTERRUPTED) return SQLITE_INTERRUPT;
+  if (status == EV_NO_MEMORY) return SQLITE_NOMEM;
+  evalci_fail(call, "the computation did not converge on these data; please report them");
+  return SQLITE_ERROR;
+}

@@ -7,12 +7,13 @@
 
 #include "boards.h"
 
-/* A source may itself read the board, but not for ever. */
+/* How deep sources may read the board themselves: a limit, so that a source that reads itself
+** ends. */
 enum { MOST_DEPTH = 4 };
 
 struct evalci_boards {
   int references;
-  int depth; /* sources that are being read, each by the one before */
+  int depth; /* number of nested sources being read */
   evalci_held *first;
 };
 
@@ -22,7 +23,7 @@ evalci_boards *evalci_boards_new(void) {
   return boards;
 }
 
-evalci_boards *evalci_boards_again(evalci_boards *boards) {
+evalci_boards *evalci_boards_retain(evalci_boards *boards) {
   boards->references++;
   return boards;
 }
@@ -50,8 +51,8 @@ evalci_held *evalci_hold_last(evalci_boards *boards) {
   return boards->first;
 }
 
-/* Boards are held by cursors that are open, so by statements that run.  If but one does,
-** and the sources that it reads, then it is the one that asks. */
+/* Only open cursors hold boards, so only running statements do.  If one statement runs, besides
+** those that read its sources, it is the one that asks. */
 static bool one_statement(const evalci_boards *boards, sqlite3 *db) {
   int busy = 0;
   for (sqlite3_stmt *s = NULL; (s = sqlite3_next_stmt(db, s));) busy += sqlite3_stmt_busy(s) != 0;
@@ -70,6 +71,17 @@ static evalci_held *find_held(const evalci_boards *boards, sqlite3 *db, const ch
   return NULL;
 }
 
+bool evalci_begin_reading(evalci_call *call, evalci_boards *boards, const char *source) {
+  if (boards->depth < MOST_DEPTH) return ++boards->depth;
+  return evalci_fail(call,
+                     "%s reads itself, or is a view over more than %d others that read a board",
+                     source, MOST_DEPTH);
+}
+
+void evalci_end_reading(evalci_boards *boards) {
+  boards->depth--;
+}
+
 static int read_board(evalci_call *call, evalci_boards *boards, sqlite3 *db, const char *source,
                       sqlite3_value *given, bool costs, board **out) {
   evalci_board_options options = {0};
@@ -77,12 +89,9 @@ static int read_board(evalci_call *call, evalci_boards *boards, sqlite3 *db, con
   int rc = SQLITE_NOMEM;
   if (!evalci_read_board_options(call, given, &options)) {
     if (call->message) rc = SQLITE_ERROR;
-  } else if (boards->depth >= MOST_DEPTH) {
-    evalci_fail(call, "%s reads itself, or is a view over more than %d others that read a board",
-                source, MOST_DEPTH);
-    rc = SQLITE_ERROR;
+  } else if (!evalci_begin_reading(call, boards, source)) {
+    if (call->message) rc = SQLITE_ERROR;
   } else {
-    boards->depth++;
     rc = evalci_open_source(call, db, source, &options, costs, &rows);
     options.settings.numbered = rows.columns[EVALCI_ATTEMPT] >= 0;
     options.settings.counts = rows.counts;
@@ -91,7 +100,7 @@ static int read_board(evalci_call *call, evalci_boards *boards, sqlite3 *db, con
     if (rc == SQLITE_OK && !(*out = board_new(&options.settings))) rc = SQLITE_NOMEM;
     if (rc == SQLITE_OK) rc = evalci_read_source(call, db, &rows, *out);
     sqlite3_finalize(rows.rows);
-    boards->depth--;
+    evalci_end_reading(boards);
   }
   evalci_free_board_options(&options);
   return rc;
@@ -111,7 +120,7 @@ int evalci_hold_counts(evalci_call *call, evalci_boards *boards, sqlite3 *db, co
   }
   held = sqlite3_malloc(sizeof *held);
   if (!held) return SQLITE_NOMEM;
-  *held = (evalci_held){.costs = costs, .references = 1, .among = evalci_boards_again(boards)};
+  *held = (evalci_held){.costs = costs, .references = 1, .among = evalci_boards_retain(boards)};
   held->source = sqlite3_mprintf("%s", source);
   held->options = options ? sqlite3_mprintf("%s", options) : NULL;
   int rc = SQLITE_NOMEM;

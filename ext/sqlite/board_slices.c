@@ -158,7 +158,7 @@ static void show_slices(evalci_board_cursor *c, sqlite3_context *context, int co
   case SL_HI:
     show_slice_interval(c, context, (evalci_ci_part)(EVALCI_CI + column - SL_CI));
     break;
-  default: /* SL_SHRUNKEN and its ends */
+  default: /* SL_SHRUNKEN and its two ends */
     show_shrunken(c, context, (evalci_ci_part)(EVALCI_CI + column - SL_SHRUNKEN));
   }
 }

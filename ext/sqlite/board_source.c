@@ -16,19 +16,14 @@
 
 #include "boards.h"
 
-/* What is looked for, and where. */
+/* What is searched for, and where. */
 typedef struct search {
-  evalci_call *call;
-  sqlite3 *db;
-  const char *name;  /* of the source, as given */
-  char *from;        /* the same, quoted */
-  sqlite3_stmt *all; /* SELECT * FROM it; NULL where that is not allowed */
-  const evalci_board_options *options;
+  evalci_found_table table;
   const char *found[EVALCI_ROLES];
   bool counts, costs;
 } search;
 
-/* Takes the text over; NULL is no memory. */
+/* Takes ownership of the text; NULL means that memory is short. */
 static int prepare_text(sqlite3 *db, char *sql, sqlite3_stmt **out) {
   int rc = sql ? sqlite3_prepare_v2(db, sql, -1, out, NULL) : SQLITE_NOMEM;
   sqlite3_free(sql);
@@ -39,8 +34,8 @@ static int prepare_text(sqlite3 *db, char *sql, sqlite3_stmt **out) {
 ** The table
 */
 
-/* Tries one way to read the name; takes `from` over if that is it. */
-static int try_table(search *s, char *from) {
+/* Tries one way to read the name; takes ownership of `from` if it is the right one. */
+static int try_table(evalci_found_table *s, char *from) {
   if (!from) return SQLITE_NOMEM;
   int rc = prepare_text(s->db, sqlite3_mprintf("SELECT * FROM %s AS r", from), &s->all);
   if (rc == SQLITE_OK || rc == SQLITE_AUTH)
@@ -50,7 +45,7 @@ static int try_table(search *s, char *from) {
   return rc == SQLITE_AUTH ? SQLITE_OK : rc;
 }
 
-/* The name in quotes that a text begins with, unquoted; what follows it is in `rest`. */
+/* Unquotes the quoted name at the beginning of the text; `rest` is what follows it. */
 static char *unquote(const char *text, const char **rest) {
   char *out = sqlite3_malloc64(strlen(text) + 1);
   size_t used = 0;
@@ -65,7 +60,7 @@ static char *unquote(const char *text, const char **rest) {
 }
 
 /* "table" or "schema"."table". */
-static int try_quoted(search *s) {
+static int try_quoted(evalci_found_table *s) {
   const char *rest;
   char *first = unquote(s->name, &rest), *second = NULL;
   int rc = SQLITE_ERROR;
@@ -80,7 +75,7 @@ static int try_quoted(search *s) {
   return rc;
 }
 
-static int find_table(search *s) {
+int evalci_find_table(evalci_found_table *s) {
   int rc = try_table(s, sqlite3_mprintf("\"%w\"", s->name));
   if (rc == SQLITE_ERROR && *s->name == '"') rc = try_quoted(s);
   for (const char *dot = s->name; rc == SQLITE_ERROR && (dot = strchr(dot, '.')); dot++) {
@@ -101,8 +96,8 @@ static int find_table(search *s) {
 ** Its columns
 */
 
-/* Whether the table has a column that may be read. */
-static int probe_column(const search *s, const char *column, bool *there) {
+/* Whether the table has this column and the authorizer lets it be read. */
+static int probe_column(const evalci_found_table *s, const char *column, bool *there) {
   sqlite3_stmt *one = NULL;
   int rc =
       prepare_text(s->db, sqlite3_mprintf("SELECT r.\"%w\" FROM %s AS r", column, s->from), &one);
@@ -111,7 +106,7 @@ static int probe_column(const search *s, const char *column, bool *there) {
   return rc == SQLITE_ERROR || rc == SQLITE_AUTH ? SQLITE_OK : rc;
 }
 
-static int has_column(const search *s, const char *column, bool *there) {
+static int has_column(const evalci_found_table *s, const char *column, bool *there) {
   *there = false;
   if (!s->all) return probe_column(s, column, there);
   for (int i = 0; i < sqlite3_column_count(s->all) && !*there; i++) {
@@ -122,83 +117,95 @@ static int has_column(const search *s, const char *column, bool *there) {
   return SQLITE_OK;
 }
 
-/* Whether the options take a column for something else. */
-static bool is_taken(const search *s, const char *column) {
-  for (int i = 0; i < EVALCI_ROLES; i++)
-    if (s->options->columns[i] && sqlite3_stricmp(s->options->columns[i], column) == 0) return true;
+/* Whether the options name this column for another role. */
+static bool is_taken(const evalci_found_table *s, const char *column) {
+  for (int i = 0; i < s->roles; i++)
+    if (s->given[i] && sqlite3_stricmp(s->given[i], column) == 0) return true;
   return false;
 }
 
-/* A column that the options name may also be hidden, or the rowid. */
-static int find_given(search *s, evalci_role role) {
+/* A column that the options name may be hidden, or the rowid. */
+static int find_given(const evalci_found_table *s, const char *role, const char *column,
+                      const char **found) {
   bool there;
-  const char *column = s->options->columns[role];
   int rc = has_column(s, column, &there);
   if (rc == SQLITE_OK && !there) rc = probe_column(s, column, &there);
   if (rc != SQLITE_OK) return rc;
-  s->found[role] = column;
+  *found = column;
   if (there) return SQLITE_OK;
-  evalci_fail(s->call, "%s has no column %s, which options name as its %s", s->name, column,
-              evalci_role_names[role]);
+  evalci_fail(s->call, "%s has no column %s, which options name as its %s", s->name, column, role);
   return SQLITE_ERROR;
 }
 
-static int find_column(search *s, evalci_role role) {
-  const char *own = evalci_role_names[role];
+int evalci_find_column(const evalci_found_table *s, int role, const evalci_column_names *names,
+                       const char **found) {
+  const char *own = names->own;
   bool there = false;
+  *found = NULL;
+  if (s->given[role]) return find_given(s, own, s->given[role], found);
   int rc = is_taken(s, own) ? SQLITE_OK : has_column(s, own, &there);
-  if (there) s->found[role] = own;
-  for (int i = 0; rc == SQLITE_OK && s->found[role] != own && i < EVALCI_MOST_ALIASES; i++) {
-    const char *alias = evalci_role_aliases[role][i];
+  if (there) *found = own;
+  for (int i = 0; rc == SQLITE_OK && *found != own && i < EVALCI_MOST_ALIASES; i++) {
+    const char *alias = names->aliases[i];
     if (!alias) break;
     rc = is_taken(s, alias) ? SQLITE_OK : has_column(s, alias, &there);
     if (rc != SQLITE_OK || !there || is_taken(s, alias)) continue;
-    if (s->found[role]) {
+    if (*found) {
       evalci_fail(s->call,
                   "both %s and %s of %s may be its %s; name one in options, as in {\"%s\":\"%s\"}",
-                  s->found[role], alias, s->name, own, own, s->found[role]);
+                  *found, alias, s->name, own, own, *found);
       return SQLITE_ERROR;
     }
-    s->found[role] = alias;
+    *found = alias;
   }
-  const char *last = evalci_role_last[role];
-  if (rc != SQLITE_OK || s->found[role] || !last || is_taken(s, last)) return rc;
+  const char *last = names->last;
+  if (rc != SQLITE_OK || *found || !last || is_taken(s, last)) return rc;
   rc = has_column(s, last, &there);
-  if (rc == SQLITE_OK && there) s->found[role] = last;
+  if (rc == SQLITE_OK && there) *found = last;
   return rc;
 }
 
-static int fail_missing(search *s, const char *what, const char *key) {
+void evalci_end_search(evalci_found_table *s) {
+  sqlite3_finalize(s->all);
+  sqlite3_free(s->from);
+}
+
+int evalci_fail_missing(const evalci_found_table *s, const char *what, const char *key) {
   evalci_fail(s->call, "%s has no column %s; name it in options, as in {\"%s\":\"...\"}", s->name,
               what, key);
   return SQLITE_ERROR;
 }
 
-/* Costs that nobody asks for are not looked for, so that two of them are no error. */
+/* Cost and latency are searched for only where a query needs them: otherwise two candidates for
+** one of them would be an error for nothing. */
 static int find_roles(search *s, evalci_role from, evalci_role to) {
   int rc = SQLITE_OK;
-  for (int i = from; i < (int)to && rc == SQLITE_OK; i++)
-    if (s->costs || s->options->columns[i] || (i != EVALCI_COST && i != EVALCI_LATENCY))
-      rc = s->options->columns[i] ? find_given(s, (evalci_role)i) : find_column(s, (evalci_role)i);
+  for (int i = (int)from; i < (int)to && rc == SQLITE_OK; i++) {
+    evalci_column_names names = {evalci_role_names[i], evalci_role_aliases[i], evalci_role_last[i]};
+    if (s->costs || s->table.given[i] || (i != EVALCI_COST && i != EVALCI_LATENCY))
+      rc = evalci_find_column(&s->table, i, &names, &s->found[i]);
+  }
   return rc;
 }
 
-/* Counts that the options name, or that are all there is. */
+/* Whether to read counts: the options name them, or there is nothing else. */
 static int find_counts(search *s) {
-  char *const *given = s->options->columns;
+  char *const *given = s->table.given;
   bool named = given[EVALCI_K] || given[EVALCI_N];
   bool answers = s->found[EVALCI_ITEM] && (s->found[EVALCI_CORRECT] || s->found[EVALCI_SCORE]);
   if (named && given[EVALCI_ITEM]) {
-    evalci_fail(s->call,
-                "options name an item, and k or n of counts, which have none; name either");
+    evalci_fail(s->table.call,
+                "options name both an item and k or n of counts; name one of the two");
     return SQLITE_ERROR;
   }
   if (!named && (answers || given[EVALCI_ITEM])) return SQLITE_OK;
   int rc = find_roles(s, EVALCI_N, EVALCI_K);
   if (rc == SQLITE_OK && (s->found[EVALCI_N] || named)) rc = find_roles(s, EVALCI_K, EVALCI_ROLES);
   s->counts = named || (s->found[EVALCI_N] && s->found[EVALCI_K]);
-  if (rc == SQLITE_OK && named && !s->found[EVALCI_N]) rc = fail_missing(s, "n", "n");
-  if (rc == SQLITE_OK && named && !s->found[EVALCI_K]) rc = fail_missing(s, "k", "k");
+  if (rc == SQLITE_OK && named && !s->found[EVALCI_N])
+    rc = evalci_fail_missing(&s->table, "n", "n");
+  if (rc == SQLITE_OK && named && !s->found[EVALCI_K])
+    rc = evalci_fail_missing(&s->table, "k", "k");
   return rc;
 }
 
@@ -214,17 +221,18 @@ static int find_columns(search *s) {
   int rc = find_roles(s, EVALCI_MODEL, EVALCI_N);
   if (rc == SQLITE_OK) rc = find_counts(s);
   if (rc != SQLITE_OK) return rc;
-  if (!s->found[EVALCI_MODEL]) return fail_missing(s, "model", "model");
+  if (!s->found[EVALCI_MODEL]) return evalci_fail_missing(&s->table, "model", "model");
   if (s->counts) return SQLITE_OK;
-  if (!s->found[EVALCI_ITEM]) return fail_missing(s, "item", "item");
+  if (!s->found[EVALCI_ITEM]) return evalci_fail_missing(&s->table, "item", "item");
   if (!s->found[EVALCI_CORRECT] && !s->found[EVALCI_SCORE])
-    return fail_missing(s, "correct or score", "correct");
+    return evalci_fail_missing(&s->table, "correct or score", "correct");
   return SQLITE_OK;
 }
 
-/* Reads what was found, but for the number of the attempt, which nothing depends on. */
+/* Prepares the statement that reads the columns found.  The number of the attempt is left out,
+** since no result depends on it. */
 static int prepare_rows(const search *s, evalci_source *out) {
-  sqlite3_str *sql = sqlite3_str_new(s->db);
+  sqlite3_str *sql = sqlite3_str_new(s->table.db);
   int count = 0;
   sqlite3_str_appendall(sql, "SELECT ");
   for (int i = 0; i < EVALCI_ROLES; i++) {
@@ -232,23 +240,49 @@ static int prepare_rows(const search *s, evalci_source *out) {
     if (out->columns[i] < 0) continue;
     sqlite3_str_appendf(sql, "%sr.\"%w\"", count++ ? ", " : "", s->found[i]);
   }
-  sqlite3_str_appendf(sql, " FROM %s AS r", s->from);
-  int rc = prepare_text(s->db, sqlite3_str_finish(sql), &out->rows);
+  sqlite3_str_appendf(sql, " FROM %s AS r", s->table.from);
+  int rc = prepare_text(s->table.db, sqlite3_str_finish(sql), &out->rows);
   if (rc != SQLITE_OK && rc != SQLITE_NOMEM)
-    evalci_fail(s->call, "cannot read %s: %s", s->name, sqlite3_errmsg(s->db));
+    evalci_fail(s->table.call, "cannot read %s: %s", s->table.name, sqlite3_errmsg(s->table.db));
   return rc;
 }
 
 int evalci_open_source(evalci_call *call, sqlite3 *db, const char *source,
                        const evalci_board_options *options, bool costs, evalci_source *out) {
-  search s = {.call = call, .db = db, .name = source, .options = options, .costs = costs};
+  search s = {.table = {call, db, source, options->columns, EVALCI_ROLES, NULL, NULL},
+              .costs = costs};
   *out = (evalci_source){0};
-  int rc = find_table(&s);
+  int rc = evalci_find_table(&s.table);
   if (rc == SQLITE_OK) rc = find_columns(&s);
   if (rc == SQLITE_OK) rc = prepare_rows(&s, out);
   out->counts = s.counts;
   if (rc == SQLITE_OK && s.found[EVALCI_ATTEMPT]) out->columns[EVALCI_ATTEMPT] = 0;
-  sqlite3_finalize(s.all);
-  sqlite3_free(s.from);
+  evalci_end_search(&s.table);
+  return rc;
+}
+
+int evalci_open_columns(evalci_call *call, sqlite3 *db, const char *source,
+                        const char *const *columns, const char *const *keys, int count,
+                        sqlite3_stmt **rows) {
+  evalci_found_table s = {.call = call, .db = db, .name = source};
+  sqlite3_str *sql = sqlite3_str_new(db);
+  int rc = evalci_find_table(&s);
+  for (int i = 0; rc == SQLITE_OK && i < count; i++) {
+    bool there;
+    rc = has_column(&s, columns[i], &there);
+    if (rc == SQLITE_OK && !there) rc = probe_column(&s, columns[i], &there);
+    if (rc == SQLITE_OK && !there) rc = evalci_fail_missing(&s, columns[i], keys[i]);
+    sqlite3_str_appendf(sql, i ? ", r.\"%w\"" : "SELECT r.\"%w\"", columns[i]);
+  }
+  sqlite3_str_appendf(sql, " FROM %s AS r", s.from);
+  char *text = sqlite3_str_finish(sql);
+  if (rc == SQLITE_OK) {
+    rc = prepare_text(db, text, rows);
+    if (rc != SQLITE_OK && rc != SQLITE_NOMEM)
+      evalci_fail(call, "cannot read %s: %s", source, sqlite3_errmsg(db));
+  } else {
+    sqlite3_free(text);
+  }
+  evalci_end_search(&s);
   return rc;
 }

@@ -12,7 +12,7 @@
 
 #include "boards.h"
 
-/* What a module is registered with. */
+/* The module's client data. */
 typedef struct board_module {
   const evalci_board_table *table;
   evalci_boards *boards;
@@ -59,7 +59,7 @@ static int board_connect(sqlite3 *db, void *data, int argc, const char *const *a
   *instance = (board_instance){.db = db,
                                .table = module->table,
                                .columns = count_columns(module->table),
-                               .boards = evalci_boards_again(module->boards)};
+                               .boards = evalci_boards_retain(module->boards)};
   *out = &instance->base;
   return SQLITE_OK;
 }
@@ -70,10 +70,10 @@ static int board_disconnect(sqlite3_vtab *base) {
   return SQLITE_OK;
 }
 
-/* What WHERE gives, in this order; bits of idxNum. */
+/* The constraints used, in this order; bits of idxNum. */
 enum { GIVEN_SOURCE, GIVEN_OPTIONS, GIVEN_A, GIVEN_B, GIVENS };
 
-/* The bit of idxNum that says that a column of cost or latency is used. */
+/* The bit of idxNum that says that the query uses a column of cost or latency. */
 enum { COSTS_USED = 1 << GIVENS };
 
 static bool uses_costs(const board_instance *t, const sqlite3_index_info *info) {
@@ -92,11 +92,11 @@ static int given_by(const board_instance *t, sqlite3_index_info *info, int which
                                                                              : -1;
 }
 
-/* A pair that is named costs one pair, in the order named.  Of a plan in which it cannot
-** be, the cost says that it is the worst. */
+/* A named pair costs one pair, in the order named.  A plan that cannot use the constraint gets
+** the highest cost. */
 static int board_best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
   const board_instance *t = (const board_instance *)base;
-  int constraint[GIVENS] = {0}; /* 1 + which one gives it */
+  int constraint[GIVENS] = {0}; /* 1 + the constraint that gives it */
   bool withheld[GIVENS] = {false};
   for (int i = 0; i < info->nConstraint; i++) {
     int given = given_by(t, info, i);
@@ -126,8 +126,8 @@ static int board_best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
 ** The cursor
 */
 
-/* An older SQLite opens the cursor of a correlated subquery anew for each of its rows, and
-** closes the one before only then: the board is taken over. */
+/* Older SQLite versions open a new cursor for each row of a correlated subquery, and close the
+** old one only afterwards; the new cursor takes over its board. */
 static int board_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
   evalci_board_cursor *c = sqlite3_malloc(sizeof *c);
   if (!c) return SQLITE_NOMEM;
@@ -152,17 +152,17 @@ bool evalci_room_for_rows(evalci_board_cursor *c, size_t rows) {
   return c->rows;
 }
 
-bool evalci_read_source_name(evalci_call *call, sqlite3_value *value, const char **name) {
-  *name = "results";
+bool evalci_read_source_name(evalci_call *call, sqlite3_value *value, const char *usual,
+                             const char **name) {
+  *name = usual;
   if (!value || sqlite3_value_type(value) == SQLITE_NULL) return true;
   *name = (const char *)sqlite3_value_text(value);
   if (!*name) return false;
   if (sqlite3_value_type(value) == SQLITE_TEXT &&
       strlen(*name) == (size_t)sqlite3_value_bytes(value) && **name)
     return true;
-  return evalci_fail(call,
-                     "source must be the name of a table or view, got %s; as in %s('results')",
-                     evalci_show(value).text, call->name);
+  return evalci_fail(call, "source must be the name of a table or view, got %s; as in %s('%s')",
+                     evalci_show(value).text, call->name, usual);
 }
 
 static int code_of(ev_status status) {
@@ -172,7 +172,7 @@ static int code_of(ev_status status) {
                                     : SQLITE_ERROR;
 }
 
-/* The models that WHERE names; board_models() stands for one that is not there. */
+/* The models that WHERE names; board_models() stands for a name that no model has. */
 static int list_rows(const board_instance *t, evalci_board_cursor *c, sqlite3_value **models) {
   size_t numbers[2], *named[2] = {NULL, NULL};
   for (int i = 0; i < 2; i++) {
@@ -206,7 +206,7 @@ static int board_filter(sqlite3_vtab_cursor *base, int given, const char *unused
   c->at = c->count = 0;
   c->known = false;
   int rc = SQLITE_ERROR;
-  if (evalci_read_source_name(&call, values[GIVEN_SOURCE], &source))
+  if (evalci_read_source_name(&call, values[GIVEN_SOURCE], "results", &source))
     rc = (t->table->traits & EVALCI_COUNTED ? evalci_hold_counts : evalci_hold_board)(
         &call, t->boards, t->db, source, values[GIVEN_OPTIONS], given & COSTS_USED,
         c->board ? c->held : NULL, &held);
@@ -244,8 +244,8 @@ static int board_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
   return SQLITE_OK;
 }
 
-/* An OR joins its sides by rowids, so they differ wherever anything that the row is of
-** does: a hash. */
+/* SQLite joins the two sides of an OR by rowid, so two different rows must have different
+** rowids: a hash of all that identifies the row. */
 static int board_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
   const evalci_board_cursor *c = (const evalci_board_cursor *)base;
   const evalci_board_row *row = &c->rows[c->at];
@@ -284,7 +284,7 @@ static void free_module(void *data) {
 static int register_board(sqlite3 *db, const evalci_board_table *table, evalci_boards *boards) {
   board_module *module = sqlite3_malloc(sizeof *module);
   if (!module) return SQLITE_NOMEM;
-  *module = (board_module){table, evalci_boards_again(boards)};
+  *module = (board_module){table, evalci_boards_retain(boards)};
   return sqlite3_create_module_v2(db, table->name, &board_methods, module, free_module);
 }
 
@@ -292,13 +292,15 @@ int evalci_register_boards(sqlite3 *db) {
   static const evalci_board_table *const tables[] = {
       &evalci_leaderboard_table, &evalci_compare_table, &evalci_tasks_table,
       &evalci_common_table,      &evalci_passes_table,  &evalci_slices_table,
-      &evalci_questions_table};
+      &evalci_questions_table,   &evalci_noise_table};
   evalci_boards *boards = evalci_boards_new();
   int rc = boards ? SQLITE_OK : SQLITE_NOMEM;
   for (size_t i = 0; i < sizeof tables / sizeof *tables && rc == SQLITE_OK; i++)
     rc = register_board(db, tables[i], boards);
   if (rc == SQLITE_OK) rc = evalci_register_gate(db, boards);
+  if (rc == SQLITE_OK) rc = evalci_register_votes(db, boards);
   if (rc == SQLITE_OK) rc = evalci_register_report(db, boards);
+  if (rc == SQLITE_OK) rc = evalci_register_judge(db);
   evalci_boards_let_go(boards);
   return rc;
 }

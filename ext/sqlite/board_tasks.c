@@ -93,7 +93,7 @@ static void show_tasks(evalci_board_cursor *c, sqlite3_context *context, int col
     evalci_result_number(context, s->accuracy);
     break;
   case TK_METHOD:
-    evalci_result_words(context, board_method(c->board, s, false));
+    evalci_result_words(context, board_task_method(c->board, row->model, row->task));
     break;
   case TK_QUESTIONS:
     evalci_result_count(context, s->questions);

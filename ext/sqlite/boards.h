@@ -1,5 +1,5 @@
 /*
-** Private to ext/sqlite: the tables of the board, eval_leaderboard and its like.
+** Private to ext/sqlite: the tables of the board, eval_leaderboard and the others.
 **
 ** board_options.c and board_source.c say what to read, board_read.c reads it into a board
 ** of ext/board, board_share.c keeps it for the cursors of a statement, and board_table.c
@@ -19,27 +19,62 @@ typedef struct evalci_board_options {
   char *title, *note, *date, *origin; /* likewise; of eval_report alone */
 } evalci_board_options;
 
-/* `value` is NULL where no options are given; false after leaving a message.  What was
-** read is freed in either case. */
+/* Reads the options; `value` is NULL where none are given.  False after leaving a message.  The
+** caller frees what was read in either case. */
 bool evalci_read_board_options(evalci_call *call, sqlite3_value *value, evalci_board_options *out);
 void evalci_free_board_options(evalci_board_options *options);
 
 /* board_source.c */
+
+/* A table that is searched for columns. */
+typedef struct evalci_found_table {
+  evalci_call *call;
+  sqlite3 *db;
+  const char *name;   /* of the source, as given */
+  char *const *given; /* the column that the options name for each role, or NULL */
+  int roles;
+  char *from;        /* the source's name, quoted */
+  sqlite3_stmt *all; /* SELECT * FROM the source; NULL where that is not allowed */
+} evalci_found_table;
+
+/* A column's own name, its common names, NULL after the last, and one used where none of these is
+** found. */
+typedef struct evalci_column_names {
+  const char *own;
+  const char *const *aliases;
+  const char *last;
+} evalci_column_names;
+
+/* Finds the table and fills in `from` and `all`, which evalci_end_search() frees; and a column,
+** NULL if there is none.  Both return a SQLite code, with a message in the call unless memory is
+** short. */
+int evalci_find_table(evalci_found_table *s);
+int evalci_find_column(const evalci_found_table *s, int role, const evalci_column_names *names,
+                       const char **found);
+int evalci_fail_missing(const evalci_found_table *s, const char *what, const char *key);
+void evalci_end_search(evalci_found_table *s);
+
 typedef struct evalci_source {
   sqlite3_stmt *rows;
-  int columns[EVALCI_ROLES]; /* place in the result; -1 where there is none */
+  int columns[EVALCI_ROLES]; /* index in the result; -1 if there is no such column */
   bool counts;               /* rows have k and n, and no item */
 } evalci_source;
 
-/* Finds the table and its columns, those of `costs` too if they are asked for; a code of
-** SQLite, with a message in the call unless memory is short. */
+/* Finds the table and its columns, including those of cost and latency if `costs`.  Returns a
+** SQLite code, with a message in the call unless memory is short. */
 int evalci_open_source(evalci_call *call, sqlite3 *db, const char *source,
                        const evalci_board_options *options, bool costs, evalci_source *out);
+
+/* Finds the table, and prepares a statement that reads these columns of it; `keys` are their names
+** in the options. */
+int evalci_open_columns(evalci_call *call, sqlite3 *db, const char *source,
+                        const char *const *columns, const char *const *keys, int count,
+                        sqlite3_stmt **rows);
 
 /* board_read.c */
 int evalci_read_source(evalci_call *call, sqlite3 *db, const evalci_source *source, board *b);
 
-/* Any value as the name of a model; the bytes are the value's, or in `room`. */
+/* The name of a model, from any value; its bytes are the value's, or in `room`. */
 bool evalci_name_of_value(sqlite3_value *value, char room[8], board_name *name);
 
 /* board_share.c */
@@ -56,25 +91,30 @@ typedef struct evalci_held {
 } evalci_held;
 
 evalci_boards *evalci_boards_new(void);
-evalci_boards *evalci_boards_again(evalci_boards *boards); /* one reference more */
+evalci_boards *evalci_boards_retain(evalci_boards *boards); /* references */
 void evalci_boards_let_go(evalci_boards *boards);
 
-/* The board of a source: a cursor's own, one that another cursor of the same statement
-** has, or a new one; with cost and latency, if they are asked for. */
+/* A source is read between these two; false after leaving a message, where too many are. */
+bool evalci_begin_reading(evalci_call *call, evalci_boards *boards, const char *source);
+void evalci_end_reading(evalci_boards *boards);
+
+/* The board of a source: the cursor's own, one that another cursor of the same statement holds,
+** or a new one; with cost and latency if they are asked for. */
 int evalci_hold_board(evalci_call *call, evalci_boards *boards, sqlite3 *db, const char *source,
                       sqlite3_value *options, bool costs, evalci_held *own, evalci_held **out);
 
-/* Likewise, where counts will do, which evalci_hold_board() refuses. */
+/* The same for tables that can also be computed from counts, which evalci_hold_board() refuses. */
 int evalci_hold_counts(evalci_call *call, evalci_boards *boards, sqlite3 *db, const char *source,
                        sqlite3_value *options, bool costs, evalci_held *own, evalci_held **out);
 
-/* The board that was read last, if one is held; for a cursor that takes the place of another. */
+/* The board that was read last, if it is still held; for a cursor that replaces another. */
 evalci_held *evalci_hold_last(evalci_boards *boards);
 void evalci_let_go(evalci_held *held);
 
 /* board_table.c */
 
-/* What a row is of: one model or two, a task, a question, a number of attempts; and its rank. */
+/* What identifies a row: one model or two, a task, a question, a number of attempts; and its
+** rank. */
 typedef struct evalci_board_row {
   uint32_t model, other, task, question, attempts, rank;
 } evalci_board_row;
@@ -85,7 +125,7 @@ typedef struct evalci_board_cursor {
   board *board; /* held->board */
   evalci_board_row *rows;
   size_t count, at;
-  /* What is known of the row, once it is asked for; the tables use what they need. */
+  /* Results of the row, computed when first asked for; each table uses those it needs. */
   bool known, has_ci;
   ev_status status;
   board_standing standing;
@@ -93,19 +133,20 @@ typedef struct evalci_board_cursor {
   board_pair pair;
   board_pass pass;
   board_question question;
+  board_noise_parts noise;
 } evalci_board_cursor;
 
 enum {
   EVALCI_PAIRED = 1, /* the first two columns are models, which WHERE may name */
-  EVALCI_COUNTED = 2 /* counts suffice; any other table needs the answers */
+  EVALCI_COUNTED = 2 /* the table can be computed from counts; every other table needs answers */
 };
 
 typedef struct evalci_board_table {
   const char *name;
-  const char *const *columns; /* name and type each, NULL after the last */
+  const char *const *columns; /* name and type of each, NULL after the last */
   int traits;                 /* EVALCI_PAIRED, EVALCI_COUNTED */
-  int costs; /* the first of the columns that need cost or latency, which are last; 0 for none */
-  /* Lists the rows; of pairs, those of the models that are not NULL. */
+  int costs; /* index of the first column of cost or latency, which come last; 0 for none */
+  /* Lists the rows; for pairs, only those of the models that are not NULL. */
   ev_status (*list)(evalci_board_cursor *c, const size_t *const *models, ev_host host);
   void (*show)(evalci_board_cursor *c, sqlite3_context *context, int column);
 } evalci_board_table;
@@ -115,22 +156,32 @@ int evalci_register_boards(sqlite3 *db);
 /* board_gate.c */
 int evalci_register_gate(sqlite3 *db, evalci_boards *boards);
 
-/* The source's name, "results" where `value` is NULL or none; false after leaving a message. */
-bool evalci_read_source_name(evalci_call *call, sqlite3_value *value, const char **name);
+/* The source's name, the usual one where `value` is NULL or none; false after leaving a message. */
+bool evalci_read_source_name(evalci_call *call, sqlite3_value *value, const char *usual,
+                             const char **name);
+
+/* board_votes.c */
+int evalci_register_votes(sqlite3 *db, evalci_boards *boards);
+
+/* The SQLite code of a status, with a message in the call unless the code says everything. */
+int evalci_code_of(evalci_call *call, ev_status status);
+
+/* board_judge.c */
+int evalci_register_judge(sqlite3 *db);
 
 /* board_report.c */
 int evalci_register_report(sqlite3 *db, evalci_boards *boards);
 
-/* Makes room for so many rows. */
+/* Makes room for this number of rows. */
 bool evalci_room_for_rows(evalci_board_cursor *c, size_t rows);
 
-/* Results of a column; NAN is NULL. */
+/* Delivers the result of a column; NAN is delivered as NULL. */
 void evalci_result_name(sqlite3_context *context, board_name name);
 void evalci_result_number(sqlite3_context *context, double x);
 void evalci_result_count(sqlite3_context *context, double x);
 void evalci_result_words(sqlite3_context *context, const char *words);
 
-/* A part of an interval: as text, its ends, how far it reaches below and above a point. */
+/* Delivers part of an interval: its text, one end, or the distance from a point to an end. */
 typedef enum evalci_ci_part {
   EVALCI_CI,
   EVALCI_CI_LO,
@@ -142,8 +193,8 @@ typedef enum evalci_ci_part {
 void evalci_result_ci(sqlite3_context *context, const char *name, ev_status status, ev_interval ci,
                       evalci_ci_part part, double point);
 
-/* Sorts rows: `key` is the first place, `accuracy` the second, the best first and NAN
-** last, `next` the third.  False without memory. */
+/* Sorts rows by `key`, then by `accuracy` (the best first, NAN last), then by `next`.  False
+** without memory. */
 typedef struct evalci_sorted_row {
   evalci_board_row row;
   double accuracy;
@@ -153,6 +204,6 @@ void evalci_sort_rows(evalci_sorted_row *rows, size_t count);
 
 extern const evalci_board_table evalci_leaderboard_table, evalci_compare_table;
 extern const evalci_board_table evalci_tasks_table, evalci_common_table, evalci_passes_table;
-extern const evalci_board_table evalci_slices_table, evalci_questions_table;
+extern const evalci_board_table evalci_slices_table, evalci_questions_table, evalci_noise_table;
 
 #endif

@@ -1,6 +1,6 @@
 /*
-** ci_methods(k, n [, level]): one row a method, to see them side by side.  n = 0
-** leaves lo and hi NULL.
+** ci_methods(k, n [, level]): one row per method, to compare them.  n = 0 leaves lo and hi
+** NULL.
 */
 #include "../stats/proportion.h"
 #include "table.h"
@@ -32,7 +32,7 @@ static ev_status ci_methods_row(const void *given, int row, evalci_cell *cells) 
   cells[0].text = ci_methods[row].name;
   if (!data || data->counts[1] == 0) return EV_OK;
   ev_interval ci;
-  ev_status status = ci_methods[row].model(data->counts, &data->options, &ci);
+  ev_status status = ci_methods[row].model(data->counts, &data->options, (ev_host){0}, &ci);
   if (status != EV_OK) return status;
   cells[1].number = ci.lo;
   cells[2].number = ci.hi;

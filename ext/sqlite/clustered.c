@@ -1,14 +1,13 @@
 /*
 ** Clustered questions in SQL: clustered_ci(y, cluster [, level [, prior]]) over rows of
-** results, clustered_ci_counts(k, n [, level [, prior]]) over one row a cluster, and
-** what else is asked of clusters: clustered_prob_above, clustered_each and their like.
+** results, clustered_ci_counts(k, n [, level [, prior]]) over one row per cluster, and
+** the other functions of clusters: clustered_prob_above, clustered_each and so on.
 **
-** Rows of results keep their clusters by their key, with k and n; so do clusters that
-** have a label.  Others are kept as pairs (k, n), blobs of two doubles, with how many
-** clusters have them.
+** Clusters of rows of results are kept by their key, with k and n; so are clusters that
+** have a label.  Others are kept as pairs (k, n), blobs of two doubles, with the number of
+** clusters that have them.
 */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "../stats/each.h"
@@ -72,7 +71,7 @@ static bool add_labelled(evalci_call *call, evalci_group *g, sqlite3_value **arg
   return true;
 }
 
-/* Of an entry by key, or by its counts. */
+/* Adds a cluster to the list, from an entry by key or by its counts. */
 static ev_cluster cluster_of(const evalci_group *g, const evalci_entry *e) {
   double counts[2];
   if (g->keys.width == 2) return (ev_cluster){(double)e->counts[0], (double)e->counts[1], 1};
@@ -86,8 +85,7 @@ const evalci_rows evalci_labelled_clusters = {{"label", "k", "n"}, 2, add_labell
 const evalci_rows evalci_attempted_items = {{"y", "item"}, 2, add_result};
 const evalci_rows evalci_given_items = {{"c", "n"}, 1, add_item};
 
-/* The clusters, to be freed; NULL where there are none, or no memory, which is told. */
-static ev_cluster *list_clusters(sqlite3_context *context, const evalci_group *g, size_t *count) {
+ev_cluster *evalci_list_clusters(sqlite3_context *context, const evalci_group *g, size_t *count) {
   *count = 0;
   if (evalci_count_entries(&g->keys) == 0) return NULL;
   ev_cluster *listed = sqlite3_malloc64(evalci_count_entries(&g->keys) * sizeof *listed);
@@ -105,7 +103,7 @@ static void answer_clusters(sqlite3_context *context, const evalci_group *g) {
   ev_host host = evalci_host_of(context);
   ev_interval out = {NAN, NAN};
   size_t count;
-  ev_cluster *listed = list_clusters(context, g, &count);
+  ev_cluster *listed = evalci_list_clusters(context, g, &count);
   if (!listed) return;
   ev_status status = f->p.clusters ? f->p.clusters(listed, count, &g->options, host, &out.lo)
                                    : f->ci.clusters(listed, count, &g->options, host, &out);
@@ -113,11 +111,11 @@ static void answer_clusters(sqlite3_context *context, const evalci_group *g) {
   evalci_result(context, status, out);
 }
 
-/* n attempts say nothing of more than n. */
+/* A question attempted n times says nothing about k > n attempts. */
 static void answer_attempts(sqlite3_context *context, const evalci_group *g) {
   const evalci_function *f = sqlite3_user_data(context);
   size_t count;
-  ev_cluster *listed = list_clusters(context, g, &count);
+  ev_cluster *listed = evalci_list_clusters(context, g, &count);
   if (!listed) return;
   double fewest = HUGE_VAL;
   for (size_t i = 0; i < count; i++) fewest = fmin(fewest, listed[i].n);
@@ -139,11 +137,6 @@ static void answer_attempts(sqlite3_context *context, const evalci_group *g) {
 /*
 ** Each cluster's own accuracy, as JSON
 */
-static int by_key(const void *a, const void *b) {
-  const evalci_entry *const *x = a, *const *y = b;
-  return evalci_compare_keys(*x, *y);
-}
-
 static void result_each(sqlite3_context *context, const evalci_entry **entries, const ev_each *each,
                         size_t count) {
   sqlite3_str *out = sqlite3_str_new(sqlite3_context_db_handle(context));
@@ -161,7 +154,7 @@ static void result_each(sqlite3_context *context, const evalci_entry **entries, 
   evalci_result_json(context, out);
 }
 
-/* In the order of their keys, which models do not see. */
+/* Sorted by key; the models do not see keys. */
 static void answer_each(sqlite3_context *context, const evalci_group *g) {
   const evalci_function *f = sqlite3_user_data(context);
   size_t count = 0, room = evalci_count_entries(&g->keys);
@@ -171,8 +164,7 @@ static void answer_each(sqlite3_context *context, const evalci_group *g) {
   ev_each *each = sqlite3_malloc64(room * sizeof *each);
   ev_status status = EV_NO_MEMORY;
   if (entries && listed && each) {
-    for (const evalci_entry *e = NULL; (e = evalci_next_entry(&g->keys, e));) entries[count++] = e;
-    qsort(entries, count, sizeof *entries, by_key);
+    count = evalci_sort_entries(&g->keys, entries);
     for (size_t i = 0; i < count; i++) listed[i] = cluster_of(g, entries[i]);
     status = ev_clustered_each(listed, count, &g->options, evalci_host_of(context), each);
   }

@@ -19,7 +19,7 @@ static bool read_title(evalci_call *call, const char *key, evalci_part value, ch
   return text && (size == 0 || *out);
 }
 
-/* One of two words. */
+/* Reads one of two words. */
 static bool read_word(evalci_call *call, const char *key, evalci_part value,
                       const char *const *words, int *which) {
   for (*which = 0; *which < 2; ++*which)
@@ -35,7 +35,7 @@ static bool read_place(evalci_call *call, const char *key, evalci_part value, do
                      evalci_show_part(value).text);
 }
 
-/* Which key a name is; the first two are what every picture takes. */
+/* The index of a key; every picture takes the first two. */
 enum { TITLE, AXIS, UNIT, SCALE, FROM, TO, LINE_AT, KEYS, PLAIN_KEYS = UNIT };
 static const char *const keys[KEYS] = {"title", "axis", "unit", "scale", "from", "to", "line"};
 
@@ -72,7 +72,7 @@ static bool fail_key(evalci_call *call, bool plain, evalci_part name) {
                      evalci_show_part(name).text);
 }
 
-/* What is read, and what was read before. */
+/* The options being read, and which of them were given. */
 typedef struct drawing_options {
   evalci_drawing *drawing;
   bool plain;
@@ -89,7 +89,8 @@ static bool read_option(evalci_call *call, evalci_part name, evalci_part value, 
   return read_key(call, key, value, o->drawing);
 }
 
-/* What two of them must be to each other, and on a logarithmic axis. */
+/* Checks options that depend on each other, such as both ends of the axis, and positive ends on
+** a logarithmic one. */
 static bool check_places(evalci_call *call, const evalci_drawing *d) {
   const double places[] = {d->from, d->to, d->line};
   for (int i = 0; i < 3; i++)

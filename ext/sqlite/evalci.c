@@ -7,8 +7,10 @@
 
 #include <gsl/gsl_errno.h>
 
+#include "../stats/agreement.h"
 #include "../stats/anytime.h"
 #include "../stats/fisher.h"
+#include "../stats/icc.h"
 #include "../stats/judged.h"
 #include "../stats/macro.h"
 #include "../stats/mcnemar.h"
@@ -39,7 +41,7 @@ static void evalci_version(sqlite3_context *context, int argc, sqlite3_value **a
 
 static const evalci_kind version_kind = {.scalar = evalci_version};
 
-/* Cells by the result of one column, whatever the other has. */
+/* The cells in which one column has a given result, whatever the other column has. */
 enum {
   A_RIGHT = EVALCI_BOTH | EVALCI_ONLY_FIRST | EVALCI_RIGHT,
   A_GIVEN = A_RIGHT | EVALCI_ONLY_SECOND | EVALCI_NEITHER | EVALCI_WRONG,
@@ -63,13 +65,13 @@ static const evalci_layout graded_or_not = {
     .columns = {"y"},
     .counts = {"right", "wrong", "not_graded"},
     .cells = {EVALCI_RIGHT, EVALCI_WRONG, EVALCI_NOT_GRADED}};
-/* Those that a person labelled, by verdict and truth; and the rest. */
-static const evalci_layout verdicts = {
-    {"verdict", "truth"},
-    {"right_right", "right_wrong", "wrong_right", "wrong_wrong", "judged_right", "judged"},
-    {EVALCI_BOTH, EVALCI_ONLY_FIRST, EVALCI_ONLY_SECOND, EVALCI_NEITHER, EVALCI_RIGHT,
-     EVALCI_RIGHT | EVALCI_WRONG},
-    .polls = true};
+/* Answers that a person labelled, by verdict and truth; and the answers with a verdict alone. */
+static const evalci_layout verdicts = {.columns = {"verdict", "truth"},
+                                       .counts = {"right_right", "right_wrong", "wrong_right",
+                                                  "wrong_wrong", "judged_right", "judged"},
+                                       .cells = {EVALCI_BOTH, EVALCI_ONLY_FIRST, EVALCI_ONLY_SECOND,
+                                                 EVALCI_NEITHER, EVALCI_RIGHT,
+                                                 EVALCI_RIGHT | EVALCI_WRONG}};
 /* Rows are (truth, predicted): only the first is a false negative. */
 enum { TP = EVALCI_BOTH, FN = EVALCI_ONLY_FIRST, FP = EVALCI_ONLY_SECOND };
 static const evalci_layout confusion = {
@@ -86,10 +88,13 @@ enum {
   LEVEL_RANGE = EVALCI_LEVEL | EVALCI_RANGE,
   MARGIN_RANGE = EVALCI_MARGIN | EVALCI_RANGE,
   LEVEL_HIERARCHY = EVALCI_LEVEL | EVALCI_HIERARCHY,
+  LEVEL_VOTING = EVALCI_LEVEL | EVALCI_VOTING,
   K_LEVEL = EVALCI_ATTEMPTS | EVALCI_LEVEL,
   Q_LEVEL = EVALCI_QUANTILE | EVALCI_LEVEL,
   LOSS_RANGE = EVALCI_LOSS | EVALCI_RANGE,
   LEVEL_ICC = LEVEL_HIERARCHY | EVALCI_ICC,
+  LEVEL_WEIGHTS = EVALCI_LEVEL | EVALCI_WEIGHTS,
+  LEVEL_METRIC = EVALCI_LEVEL | EVALCI_METRIC,
   T_BETA = EVALCI_THRESHOLD | EVALCI_BETA,
   T_RANGE = EVALCI_THRESHOLD | EVALCI_RANGE,
   T_ICC = EVALCI_THRESHOLD | EVALCI_HIERARCHY | EVALCI_ICC,
@@ -131,6 +136,12 @@ static const evalci_function functions[] = {
      .p.clusters = ev_clustered_prob_above},
     {"clustered_prob_above_counts", &evalci_of_clusters, T_ICC, .rows = &evalci_given_clusters,
      .p.clusters = ev_clustered_prob_above},
+    {"nested_ci", &evalci_nested, LEVEL_ICC, .rows = &evalci_nested_attempts},
+    {"nested_ci_counts", &evalci_nested, LEVEL_ICC, .rows = &evalci_nested_questions},
+    {"nested_each", &evalci_nested_each, LEVEL_ICC, .rows = &evalci_nested_attempts},
+    {"nested_each_counts", &evalci_nested_each, LEVEL_ICC, .rows = &evalci_nested_labelled},
+    {"noise", &evalci_nested_noise, LEVEL_ICC, .rows = &evalci_nested_attempts},
+    {"noise_counts", &evalci_nested_noise, LEVEL_ICC, .rows = &evalci_nested_questions},
     {"pass_at_k_ci", &evalci_of_attempts, K_LEVEL, .rows = &evalci_attempted_items,
      .ci.clusters = ev_pass_at_k},
     {"pass_at_k_ci_counts", &evalci_of_attempts, K_LEVEL, .rows = &evalci_given_items,
@@ -139,6 +150,12 @@ static const evalci_function functions[] = {
      .ci.clusters = ev_pass_hat_k},
     {"pass_hat_k_ci_counts", &evalci_of_attempts, K_LEVEL, .rows = &evalci_given_items,
      .ci.clusters = ev_pass_hat_k},
+    {"icc_ci", &evalci_of_clusters, LEVEL, .rows = &evalci_attempted_items, .ci.clusters = ev_icc},
+    {"icc_ci_counts", &evalci_of_clusters, LEVEL, .rows = &evalci_given_clusters,
+     .ci.clusters = ev_icc},
+    {"rerun_ci", &evalci_of_reruns, LEVEL, .rows = &evalci_attempted_items,
+     .ci.clusters = ev_rerun},
+    {"rerun_prob", &evalci_of_two_reruns, 0, .rows = &evalci_two_attempted},
     {"macro_ci", &evalci_of_tasks, LEVEL_RANGE, .rows = &evalci_scores_by_task},
     {"macro_ci_counts", &evalci_of_clusters, LEVEL, .rows = &evalci_given_clusters,
      .ci.clusters = ev_macro_counts},
@@ -171,6 +188,13 @@ static const evalci_function functions[] = {
     {"ranks", &evalci_ranks_of_labels, LEVEL, .rows = &evalci_labelled_results},
     {"ranks_counts", &evalci_ranks_of_labels, LEVEL, .rows = &evalci_labelled_counts},
 
+    {"bt_ratings", &evalci_rated_models, LEVEL_VOTING, .rows = &evalci_votes},
+    {"bt_ratings_counts", &evalci_rated_models, LEVEL_VOTING, .rows = &evalci_vote_counts},
+    {"bt_pairs", &evalci_rated_pairs, LEVEL_VOTING, .rows = &evalci_votes},
+    {"bt_pairs_counts", &evalci_rated_pairs, LEVEL_VOTING, .rows = &evalci_vote_counts},
+
+    {"plan_runs", &evalci_planned_runs, LEVEL, .plan = &evalci_plan_runs},
+    {"plan_gate_n", &evalci_planned, EVALCI_SURE | EVALCI_POWER, .plan = &evalci_plan_gate},
     {"plan_n", &evalci_planned, LEVEL, .plan = &evalci_plan_n},
     {"power_paired", &evalci_planned, LEVEL, .plan = &evalci_power_paired},
     {"plan_paired_n", &evalci_planned, POWER_LEVEL, .plan = &evalci_plan_paired},
@@ -185,8 +209,31 @@ static const evalci_function functions[] = {
     {"anytime_paired_diff_ci_counts", &evalci_of_counts, LEVEL, &paired,
      .ci.counts = ev_anytime_paired_diff},
 
-    {"judged_ci", &evalci_of_rows, LEVEL, &verdicts, .ci.polling = ev_judged},
-    {"judged_ci_counts", &evalci_of_counts, LEVEL, &verdicts, .ci.polling = ev_judged},
+    {"judged_ci", &evalci_of_rows, LEVEL, &verdicts, .ci.counts = ev_judged},
+    {"judged_ci_counts", &evalci_of_counts, LEVEL, &verdicts, .ci.counts = ev_judged},
+    {"judged_mean_ci", &evalci_of_judged, LEVEL_RANGE, .rows = &evalci_judged_scores},
+    {"judged_mean_ci_counts", &evalci_of_judged, LEVEL_RANGE, .rows = &evalci_judged_counts},
+    {"judged_diff_ci", &evalci_of_judged_differences, LEVEL_RANGE,
+     .rows = &evalci_judged_differences},
+    {"judged_diff_ci_counts", &evalci_of_judged_differences, LEVEL_RANGE,
+     .rows = &evalci_judged_difference_counts},
+
+    {"kappa_ci", &evalci_of_paired_ratings, LEVEL_WEIGHTS, .rows = &evalci_paired_ratings,
+     .ci.table = ev_table_kappa},
+    {"kappa_table_ci", &evalci_of_paired_ratings, LEVEL_WEIGHTS, .rows = &evalci_counted_ratings,
+     .ci.table = ev_table_kappa},
+    {"kappa_ci_counts", &evalci_of_counts, LEVEL, &paired, .ci.counts = ev_kappa},
+    {"ac1_ci", &evalci_of_paired_ratings, LEVEL, .rows = &evalci_paired_ratings,
+     .ci.table = ev_table_ac1},
+    {"ac1_ci_counts", &evalci_of_counts, LEVEL, &paired, .ci.counts = ev_ac1},
+    {"alpha_ci", &evalci_of_unit_ratings, LEVEL_METRIC, .rows = &evalci_unit_ratings,
+     .ci.ratings = ev_alpha},
+    {"kappa", &evalci_of_paired_ratings, EVALCI_WEIGHTS, .rows = &evalci_paired_ratings,
+     .p.table = ev_table_kappa_point},
+    {"ac1", &evalci_of_paired_ratings, 0, .rows = &evalci_paired_ratings,
+     .p.table = ev_table_ac1_point},
+    {"alpha", &evalci_of_unit_ratings, EVALCI_METRIC, .rows = &evalci_unit_ratings,
+     .p.ratings = ev_alpha_point},
 
     {"f1_ci", &evalci_of_rows, LEVEL, &confusion, .ci.counts = ev_f1},
     {"f1_ci_counts", &evalci_of_counts, LEVEL, &confusion, .ci.counts = ev_f1},
@@ -227,6 +274,8 @@ static const evalci_function functions[] = {
     {"quantile_ci_counts", &evalci_of_scores, Q_LEVEL, .rows = &evalci_value_counts,
      .ci.scores = ev_quantile},
     {"ratio_ci", &evalci_of_units, LEVEL, .rows = &evalci_totals_and_counts, .ci.units = ev_ratio},
+    {"ratio_ci_counts", &evalci_of_units, LEVEL, .rows = &evalci_counted_amounts,
+     .ci.units = ev_ratio},
 
     {"mean_diff_ci", &evalci_of_two_scores, LEVEL_RANGE, .rows = &evalci_unpaired_scores,
      .ci.two_scores = ev_mean_diff},
@@ -273,8 +322,8 @@ const evalci_function *evalci_function_named(const char *name) {
   return NULL;
 }
 
-/* Of so many arguments, run so; -1 is any number.  A name is a scalar or an aggregate
-** at every one of them (contract 1), and every aggregate a window function (6). */
+/* Registers one arity; -1 is any number.  A name is a scalar at every arity or an aggregate at
+** every arity (contract 1), and every aggregate is a window function (6). */
 static int register_arity(sqlite3 *db, const evalci_function *f, int arity, const evalci_kind *kind,
                           evalci_shared *shared) {
   int flags = EVALCI_FLAGS | (f->kind->json || f->ci.any ? SQLITE_RESULT_SUBTYPE : 0);
@@ -284,7 +333,7 @@ static int register_arity(sqlite3 *db, const evalci_function *f, int arity, cons
   if (kind->scalar)
     return sqlite3_create_function_v2(db, f->name, arity, flags, row, kind->scalar, NULL, NULL,
                                       destroy);
-  if (kind->answer)
+  if (kind->answer && !kind->step)
     return sqlite3_create_window_function(db, f->name, arity, flags, row, evalci_gathered_step,
                                           evalci_gathered_final, evalci_gathered_value,
                                           evalci_gathered_inverse, destroy);
@@ -292,8 +341,8 @@ static int register_arity(sqlite3 *db, const evalci_function *f, int arity, cons
                                         kind->value, kind->inverse, destroy);
 }
 
-/* With no option, with the first, with the first two and so on; and an error for
-** every other number of arguments. */
+/* Registers every arity: without options, with the first, with the first two and so on; and an
+** error for any other number of arguments. */
 static int register_function(sqlite3 *db, const evalci_function *f, evalci_shared *shared) {
   int rc = SQLITE_OK;
   if (f->layout != &paired) shared = NULL; /* the functions of pairs share a posterior */

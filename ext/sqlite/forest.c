@@ -1,6 +1,6 @@
 /*
-** forest_svg: a line a row, with its label, its interval drawn to a common
-** scale, and both in figures.
+** forest_svg: one line per row, with its label, its interval drawn to a common scale, and its
+** numbers as text.
 */
 #include <math.h>
 
@@ -28,8 +28,8 @@ static double x_of(const evalci_axis *s, double left, double value) {
   return left + PLOT * evalci_along(s, value);
 }
 
-/* One digit more than tells an interval's ends from each other; or from 0, where they
-** are ratios or one of them is infinite. */
+/* The digits to show: one more than it takes to tell the interval's ends apart; or to tell them
+** from 0, where they are ratios or one of them is infinite. */
 static int digits_of(const evalci_axis *s, const evalci_mark *mark) {
   double lo = mark->numbers[1], hi = mark->numbers[2], width = hi - lo;
   if (isinf(width)) width = isinf(hi) ? fabs(lo) : fabs(hi);
@@ -38,7 +38,7 @@ static int digits_of(const evalci_axis *s, const evalci_mark *mark) {
   return evalci_digits_for(s, width) + 1;
 }
 
-/* A path: a move to x, y and what it does from there. */
+/* Draws a path: moves to x, y and then follows `path`. */
 static void open_path(sqlite3_str *out, const char *kind, double x, double y) {
   sqlite3_str_appendf(out, "<path class=\"%s\" d=\"M", kind);
   evalci_append_fixed(out, x, 1);
@@ -67,8 +67,8 @@ static void draw_axis(sqlite3_str *out, const evalci_axis *s, double left, doubl
   line_to(out, 'V', bottom);
 }
 
-/* The interval's bar.  An end beyond the scale is an arrow; when both are, beyond
-** the same end, there is only that. */
+/* Draws the interval's bar.  An end beyond the scale is an arrow; if both ends lie beyond the
+** same end of the scale, only the arrow is drawn. */
 static void draw_bar(sqlite3_str *out, const evalci_axis *s, const double *ends, double left,
                      double y) {
   double x[2];
@@ -88,7 +88,7 @@ static void draw_bar(sqlite3_str *out, const evalci_axis *s, const double *ends,
   line_to(out, 'H', x[1]);
 }
 
-/* The figures of a row, in two columns. */
+/* The numbers of a row as text, in two columns. */
 static void append_point(sqlite3_str *out, const evalci_axis *s, const evalci_mark *mark) {
   if (!isnan(mark->numbers[0])) evalci_append_value(out, s, mark->numbers[0], digits_of(s, mark));
 }
@@ -104,8 +104,7 @@ static void append_interval(sqlite3_str *out, const evalci_axis *s, const evalci
   evalci_append_value(out, s, mark->numbers[2], digits_of(s, mark));
 }
 
-/* How wide a column of figures is, in pixels; false when there is no memory to
-** write them. */
+/* Measures how wide a column of numbers is, in pixels; false without memory. */
 static bool measure(const evalci_axis *s, const evalci_mark *marks, int count,
                     void (*append)(sqlite3_str *, const evalci_axis *, const evalci_mark *),
                     double *width) {
@@ -122,10 +121,10 @@ static bool measure(const evalci_axis *s, const evalci_mark *marks, int count,
   return done;
 }
 
-/* Where the parts of a picture stand. */
+/* Positions of the parts of the picture. */
 typedef struct places {
   double left, figures, right, top, bottom;
-  double head; /* of labels that are cut */
+  double head; /* the share of a cut label that is kept at its beginning */
 } places;
 
 static void draw_row(sqlite3_str *out, const evalci_axis *s, const evalci_mark *mark,
@@ -149,7 +148,7 @@ static void draw_row(sqlite3_str *out, const evalci_axis *s, const evalci_mark *
   evalci_close_text(out);
 }
 
-/* What the columns of figures and the axis are. */
+/* Headings of the columns of numbers, and of the axis. */
 static const char POINT[] = "estimate", INTERVAL[] = "interval";
 
 static void draw_headings(sqlite3_str *out, const evalci_drawing *options, const places *at) {
@@ -165,7 +164,7 @@ static void draw_headings(sqlite3_str *out, const evalci_drawing *options, const
   evalci_close_text(out);
 }
 
-/* False when there is no memory to measure the figures. */
+/* Computes the layout; false without memory. */
 static bool place(const evalci_drawing *options, const evalci_axis *s, const evalci_mark *marks,
                   int count, places *at) {
   const char *labels[EVALCI_MOST_LABELS];

@@ -7,6 +7,7 @@
 #ifndef EVALCI_FUNCTION_H
 #define EVALCI_FUNCTION_H
 
+#include "../stats/agreement.h"
 #include "../stats/clustered.h"
 #include "../stats/mean_diff.h"
 #include "keys.h"
@@ -15,11 +16,11 @@
 typedef struct evalci_function evalci_function;
 typedef struct evalci_group evalci_group;
 
-/* How SQLite runs a function: once a call; or a row at a time, the rows of a
-** frame coming and going; or so, the rows being gathered and then answered. */
+/* How SQLite runs a function: a scalar; an aggregate with its own step; or an aggregate over
+** gathered rows. */
 typedef struct evalci_kind {
-  /* The names of the arguments that must be given, NULL after the last: the kind's, or a
-  ** function's own.  One that gathers rows has them there. */
+  /* Names of the required arguments, NULL after the last, either here or in the function's row.
+  ** A function that gathers rows has them in its row description. */
   const char *names[4];
   const char *const *(*arguments)(const evalci_function *f);
   bool json; /* its result is marked as JSON, as every interval is */
@@ -31,26 +32,28 @@ typedef struct evalci_kind {
   void (*answer)(sqlite3_context *, const evalci_group *);
 } evalci_kind;
 
-/* A function's user data in SQLite.  What a row leaves out is 0. */
+/* One row of the table; it is the function's user data in SQLite.  Fields that a row leaves out
+** are 0. */
 struct evalci_function {
   const char *name;
   const evalci_kind *kind;
-  unsigned options; /* that may follow its arguments: EVALCI_LEVEL and so on */
-  /* What its arguments are, and how they are read. */
+  unsigned options; /* the options that may follow the arguments: EVALCI_LEVEL and so on */
+  /* What the arguments are, and how they are read. */
   const struct evalci_layout *layout;
   const struct evalci_rows *rows;
   const struct evalci_plan *plan;
   const struct evalci_picture *picture;
-  /* The model, by what it takes: its answer is an interval, or a probability. */
+  /* The model, by the type of its data; its answer is an interval or a probability. */
   union {
-    void (*any)(void); /* whether there is one */
+    void (*any)(void); /* for testing whether there is one */
     ev_model *counts;
-    ev_status (*polling)(const double *counts, const ev_options *, ev_host, ev_interval *);
     ev_cluster_model *clusters;
     ev_score_model *scores;
     ev_status (*two_scores)(const ev_score_list *, const ev_score_list *, const ev_options *,
                             ev_host, ev_interval *);
     ev_score_cluster_model *units;
+    ev_table_model *table;
+    ev_ratings_model *ratings;
     ev_status (*weighted)(const ev_weighted_score *, size_t, const ev_options *, ev_host,
                           ev_interval *);
   } ci;
@@ -62,23 +65,24 @@ struct evalci_function {
     ev_status (*two_scores)(const ev_score_list *, const ev_score_list *, const ev_options *,
                             ev_host, double *);
     ev_status (*units)(const ev_score_cluster *, size_t, const ev_options *, ev_host, double *);
+    ev_table_model *table; /* a point, NaN where there is none */
+    ev_ratings_model *ratings;
   } p;
-  double least;                /* with fewer scores the answer is NULL; 1 unless it is more */
-  struct ev_paired_memo *memo; /* a connection's; NULL in the table */
+  double least;                /* fewer scores than this give NULL; 0 means 1 */
+  struct ev_paired_memo *memo; /* of the connection; NULL in the table */
 };
 
-/* Delivers what the model of the function that runs gave: the interval, or the probability
-** as its `lo`; or an error. */
+/* Delivers what the model gave: the interval, or the probability in its `lo`, or an error. */
 void evalci_result(sqlite3_context *context, ev_status status, ev_interval out);
 
-/* The names of the arguments before its options, NULL after the last. */
+/* Names of the arguments before the options, NULL after the last. */
 const char *const *evalci_names_of(const evalci_function *f);
 
-/* How many arguments come before its options. */
+/* The number of arguments before the options. */
 int evalci_arguments_of(const evalci_function *f);
 
-/* How many arguments it takes, without the options that need not be given, with the
-** first of them, with two and so on; -1 when there are no more. */
+/* The n-th number of arguments that the function takes: without optional arguments, with the
+** first, with the first two and so on; -1 when there are no more. */
 int evalci_arity_of(const evalci_function *f, int options_given);
 
 /*
@@ -101,42 +105,41 @@ enum {
 };
 enum { EVALCI_MOST_COUNTS = 6 };
 
-/* What the counts of a method are, and how rows become them.  A count whose cells are among
-** the next one's is a k, and that its n. */
+/* What the counts of a method are, and how rows become counts.  If the cells of a count are
+** among those of the next one, the two are a k and its n. */
 typedef struct evalci_layout {
-  const char *columns[3]; /* of 0/1 results that the aggregate takes: one or two */
-  const char *counts[EVALCI_MOST_COUNTS + 1]; /* that its twin takes */
-  unsigned cells[EVALCI_MOST_COUNTS];         /* that each count adds up */
-  bool separate_questions; /* each column has questions of its own, and its own n */
-  bool none_counts; /* rows that are in no count are data too, so counts of 0 have an answer */
-  bool polls;       /* the model is .ci.polling */
+  const char *columns[3]; /* the aggregate's columns of 0/1 results: one or two */
+  const char *counts[EVALCI_MOST_COUNTS + 1]; /* the arguments of the twin over counts */
+  unsigned cells[EVALCI_MOST_COUNTS];         /* the cells that each count sums */
+  bool separate_questions; /* the columns are different questions, each with its own n */
+  bool none_counts;        /* rows outside all counts are data too, so counts of 0 have an answer */
 } evalci_layout;
 
 extern const evalci_kind evalci_of_rows, evalci_of_counts;
 
 /*
-** gathered.c: rows kept in tables, until they are asked about.
+** gathered.c: rows kept in tables until the answer is asked for.
 */
 
-/* What is kept of a group or frame; zeroed before its first row. */
+/* The state of a group or frame; zeroed before its first row. */
 struct evalci_group {
   bool failed;             /* a row was refused: there is nothing to answer */
-  int columns;             /* how many arguments a row has before its options */
-  sqlite3_int64 rows;      /* in the group or frame, those that are skipped included */
-  ev_options options;      /* the first row's */
+  int columns;             /* the number of arguments before the options */
+  sqlite3_int64 rows;      /* in the group or frame, including rows that are skipped */
+  ev_options options;      /* the options of the first row */
   evalci_keys keys;        /* rows by cluster, task, label or pair of numbers; or */
   evalci_scores scores[2]; /* by score, of each column */
 };
 
-/* Where rows come from. */
+/* How rows are read and kept. */
 typedef struct evalci_rows {
-  const char *arguments[4];
-  unsigned width; /* counts of a key; 0 where rows are kept by score */
-  /* A row is added `times`, 1 or -1; false after leaving a message. */
+  const char *arguments[6];
+  unsigned width; /* counts per key; 0 where rows are kept by score */
+  /* Adds a row `times` times, 1 or -1; false after leaving a message. */
   bool (*add)(evalci_call *call, evalci_group *g, sqlite3_value **argv, int times);
 } evalci_rows;
 
-/* Run every kind that has an answer. */
+/* The step, inverse, value and final function of every kind that gathers rows. */
 void evalci_gathered_step(sqlite3_context *context, int argc, sqlite3_value **argv);
 void evalci_gathered_inverse(sqlite3_context *context, int argc, sqlite3_value **argv);
 void evalci_gathered_value(sqlite3_context *context);
@@ -170,6 +173,28 @@ extern const evalci_kind evalci_of_attempts;
 /* JSON with every cluster's own interval. */
 extern const evalci_kind evalci_each_of_clusters;
 
+/* The clusters, to be freed; NULL where there are none, or no memory, which is told. */
+ev_cluster *evalci_list_clusters(sqlite3_context *context, const evalci_group *g, size_t *count);
+
+/*
+** reruns.c: attempts at questions, to what a rerun of the same questions would score.
+*/
+extern const evalci_rows evalci_two_attempted;
+extern const evalci_kind evalci_of_reruns, evalci_of_two_reruns;
+
+/*
+** nested.c: attempts by task and question, to an interval of theta, or to JSON with each task's
+** own interval or the shares of the variance.
+*/
+extern const evalci_rows evalci_nested_attempts, evalci_nested_questions, evalci_nested_labelled;
+extern const evalci_kind evalci_nested, evalci_nested_each, evalci_nested_noise;
+
+/*
+** agreement.c: pairs of ratings, or ratings by unit, to a coefficient of agreement or its interval.
+*/
+extern const evalci_rows evalci_paired_ratings, evalci_counted_ratings, evalci_unit_ratings;
+extern const evalci_kind evalci_of_paired_ratings, evalci_of_unit_ratings;
+
 /*
 ** tasks.c: scores by task, to an interval of the mean of tasks' means.
 */
@@ -177,7 +202,7 @@ extern const evalci_rows evalci_scores_by_task;
 extern const evalci_kind evalci_of_tasks;
 
 /*
-** ranks.c: rows of results by their label, or one row a label, to JSON with the ranks
+** ranks.c: rows of results by their label, or one row per label, to JSON with the ranks
 ** that each may have.
 */
 extern const evalci_rows evalci_labelled_results, evalci_labelled_counts;
@@ -185,11 +210,19 @@ extern const evalci_rows evalci_labelled_results, evalci_labelled_counts;
 extern const evalci_kind evalci_ranks_of_labels;
 
 /*
+** votes.c: votes between two models at a time, one row per vote or per pair, to JSON with the
+** models' ratings or every pair's.
+*/
+extern const evalci_rows evalci_votes, evalci_vote_counts;
+extern const evalci_kind evalci_rated_models, evalci_rated_pairs;
+
+/*
 ** planning.c: rates and numbers of questions, to what they promise or need.
 */
-extern const evalci_kind evalci_planned;
+extern const evalci_kind evalci_planned, evalci_planned_runs;
 extern const struct evalci_plan evalci_plan_n, evalci_power_paired, evalci_plan_paired;
 extern const struct evalci_plan evalci_power_diff, evalci_plan_diff, evalci_detectable;
+extern const struct evalci_plan evalci_plan_gate, evalci_plan_runs;
 
 /*
 ** attempts.c: the estimate of one question that was attempted several times.
@@ -197,7 +230,7 @@ extern const struct evalci_plan evalci_power_diff, evalci_plan_diff, evalci_dete
 extern const evalci_kind evalci_pass_at_k, evalci_pass_hat_k;
 
 /*
-** graded.c: rows with a score or two, or one row a different score, to an interval or
+** graded.c: rows with a score or two, or one row per different score, to an interval or
 ** a probability of a mean or a difference of means.
 */
 extern const evalci_rows evalci_ranged_scores, evalci_ranged_counts;
@@ -215,9 +248,23 @@ extern const evalci_kind evalci_of_scores, evalci_of_two_scores;
 */
 extern const evalci_rows evalci_clustered_scores, evalci_clustered_differences;
 extern const evalci_rows evalci_given_totals, evalci_given_differences;
-extern const evalci_rows evalci_weighted_scores, evalci_totals_and_counts;
+extern const evalci_rows evalci_weighted_scores, evalci_totals_and_counts, evalci_counted_amounts;
 
 extern const evalci_kind evalci_of_units, evalci_of_weighted;
+
+/* Counts a pair of numbers, which is the key of an entry with one count, n times; false after
+** leaving a message. */
+bool evalci_add_numbers(evalci_call *call, evalci_group *g, const double pair[2], double n,
+                        int times);
+
+/*
+** judged.c: a judge's scores and, for some answers, a person's, to the interval of a mean that a
+** person would have found.
+*/
+extern const evalci_rows evalci_judged_scores, evalci_judged_counts;
+extern const evalci_rows evalci_judged_differences, evalci_judged_difference_counts;
+
+extern const evalci_kind evalci_of_judged, evalci_of_judged_differences;
 
 /*
 ** reading.c: functions that read an interval, and are nothing but their kind.
@@ -234,11 +281,12 @@ extern const struct evalci_picture evalci_forest, evalci_heatmap;
 ** arity.c: a wrong number of arguments (contract 8).
 */
 
-/* prob_better(18, 20, 10, 20): somebody has counts and took the aggregate for its twin.  The
-** call of the twin, to be freed; NULL where there is none, or it takes other than these. */
+/* For calls like prob_better(18, 20, 10, 20), where somebody with counts took the aggregate for
+** its twin: the call of the twin, to be freed; NULL where there is none, or it takes other
+** arguments. */
 char *evalci_twin_call(const evalci_function *f, int argc, sqlite3_value **argv);
 
-/* A kind that has nothing but errors, for every arity a function does not take. */
+/* The kind registered for every arity that a function does not take: it reports an error. */
 const evalci_kind *evalci_wrong_arity_for(const evalci_kind *kind);
 
 /* The function of a name; NULL if there is none. */

@@ -1,10 +1,11 @@
 /*
 ** Aggregates that gather rows in tables: one step, one inverse, one value and one final
-** serve them all.  A function's row says how rows are kept, and its kind how they are answered.
+** serve them all.  A function's `rows` say how rows are kept, and its kind how the result is
+** computed.
 */
 #include "function.h"
 
-/* All rows of a call have as many arguments: where options are left out, that is seen once. */
+/* Every row of a call has the same number of arguments, so missing options are noticed once. */
 static bool same_options(evalci_call *call, const evalci_function *f, evalci_group *g, int argc,
                          sqlite3_value **argv) {
   bool first = g->rows == 0;

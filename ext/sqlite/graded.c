@@ -1,10 +1,9 @@
 /*
-** Graded scores in SQL: mean_ci and its like, over rows with a score or two, or over
-** one row a different score.
+** Graded scores in SQL: mean_ci and the other functions of means, over rows with one or two
+** scores, or over one row per different score.
 **
-** Scores are kept as a table of different ones and how often each came: one table,
-** or two where the columns are different questions.  Paired columns are kept by
-** their difference.
+** Scores are kept as a table of different scores with their counts: one table, or two where the
+** columns are different questions.  Paired columns are kept by their difference.
 */
 #include <math.h>
 
@@ -34,7 +33,7 @@ static bool add_value(evalci_call *call, evalci_group *g, sqlite3_value **argv, 
          evalci_add_score(&g->scores[0], value, times);
 }
 
-/* Each column's NULLs are skipped on its own. */
+/* NULLs are skipped in each column on its own. */
 static bool add_two_scores(evalci_call *call, evalci_group *g, sqlite3_value **argv, int times) {
   for (int i = 0; i < 2; i++) {
     double score;
@@ -141,8 +140,8 @@ static void free_lists(score_lists *lists) {
   for (int i = 0; i < 2; i++) sqlite3_free(lists->scores[i]);
 }
 
-/* Lists the first table, or both; false when there is nothing to answer, or no
-** memory, which is reported. */
+/* Lists the first table or both; false where there is nothing to answer, or after reporting that
+** memory is short. */
 static bool list_tables(sqlite3_context *context, const evalci_group *g, int tables, double least,
                         score_lists *lists) {
   *lists = (score_lists){{NULL, NULL}, {0, 0}};

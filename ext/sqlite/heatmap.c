@@ -1,7 +1,7 @@
 /*
-** heatmap_svg: a matrix of probabilities, rows in the order in which they first come,
-** columns in the order of the rows where the names are the same, and then as they come;
-** and under it what the colours mean.
+** heatmap_svg: a matrix of probabilities and a legend.  Rows come in the order in which they
+** first appear; columns whose names are also rows come first, in the order of the rows, and
+** then the others as they appear.
 */
 #include <math.h>
 #include <string.h>
@@ -25,22 +25,23 @@ static bool read_heatmap(evalci_call *call, sqlite3_value **argv, double *number
                      evalci_show(argv[0]).text);
 }
 
-/* The different labels of an axis, and the values they were made from. */
+/* The different labels of an axis, and hashes of the values they were made from. */
 typedef struct names {
   int count;
   const char *name[MOST_NAMES];
   sqlite3_uint64 value[MOST_NAMES];
 } names;
 
-/* Where a name is among others; -1 where it is not. */
+/* The index of a name in the list; -1 if it is not there. */
 static int place_among(const names *n, const char *name, sqlite3_uint64 value) {
   for (int i = 0; i < n->count; i++)
     if (n->value[i] == value && strcmp(n->name[i], name) == 0) return i;
   return -1;
 }
 
-/* Which of them label `which` of a mark is; new ones are added, but for one too
-** many: -1.  Two values may look alike once cleaned and cut. */
+/* The index of label `which` of a mark; new labels are added, and -1 means that there are too
+** many.  Labels are compared by their hashes, since two values may look alike once cleaned and
+** cut. */
 static int index_of(names *n, const evalci_mark *mark, int which) {
   int known = place_among(n, mark->labels[which], mark->values[which]);
   if (known >= 0) return known;
@@ -76,7 +77,7 @@ static double names_width(const names *n) {
   return HEATMAP_EM * width;
 }
 
-/* From orange at 0 by nearly white at a half to blue at 1. */
+/* The colour scale: orange at 0, nearly white at 1/2, blue at 1. */
 static unsigned colour_of(double p) {
   static const int middle[] = {242, 242, 240}, low[] = {179, 89, 0}, high[] = {31, 95, 168};
   const int *end = p < 0.5 ? low : high;
@@ -97,13 +98,13 @@ static double luminance(unsigned colour) {
   return sum;
 }
 
-/* Black or white, whichever is the easier to read: at 0.18 both are alike. */
+/* Black or white, whichever has more contrast: they are equal at a luminance of 0.18. */
 static const char *ink_on(unsigned colour) {
   return luminance(colour) > 0.18 ? "#000" : "#fff";
 }
 
-/* In per cent, but never 0 or 100 for what is neither: of one against another nothing is,
-** though a double may round to it. */
+/* Writes per cent, but never 0 or 100 unless the probability is exactly that: a posterior
+** probability never is, though a double may round to it. */
 static void append_percent(sqlite3_str *out, double p, bool against) {
   if (p < 0.005 && (p > 0 || against))
     sqlite3_str_appendall(out, "&lt;1");
@@ -164,7 +165,7 @@ static void draw_names(sqlite3_str *out, const names *rows, const names *columns
     draw_name(out, columns->name[i], head, left + ACROSS * (i + 0.5), top - HEATMAP_GAP, true);
 }
 
-/* The legend: what a cell says, and what its colour is from 0 to 100. */
+/* The legend: what a cell means, and the colours from 0 to 100. */
 static const double LEGEND = 34, SWATCH = 12;
 enum { SWATCHES = 21 };
 
@@ -207,8 +208,8 @@ static bool index_names(evalci_call *call, const evalci_mark *marks, int count, 
   return true;
 }
 
-/* The number in each cell; NAN where there is none.  NULL after leaving a
-** message, or when there is no memory. */
+/* The number of each cell; NAN where there is none.  NULL after leaving a message, or without
+** memory. */
 static double *matrix_of(evalci_call *call, const evalci_mark *marks, int count, names *rows,
                          names *columns) {
   int size = rows->count * columns->count;
@@ -231,7 +232,8 @@ static double *matrix_of(evalci_call *call, const evalci_mark *marks, int count,
   return cells;
 }
 
-/* What the numbers are: where rows and columns are the same, one against the other. */
+/* The caption: what the numbers are; where rows and columns have the same names, the probability
+** that one beats the other. */
 static const char *meaning_of(const evalci_drawing *options, bool against) {
   if (options->axis) return options->axis;
   return against ? "% sure that the row beats the column" : "%";

@@ -5,10 +5,10 @@
 
 #include "surface.h"
 
-/* Before 3.41 nothing tells whether somebody called sqlite3_interrupt(), but a statement that
-** begins within another ends at once if so.  Made anew each time, because one that is kept
-** would keep the connection from being closed; it takes 3 microseconds.  Without memory for it
-** SQLite lets the outer statement fail, so that going on would be in vain. */
+/* SQLite before 3.41 cannot tell an extension whether sqlite3_interrupt() was called, but a
+** statement that begins inside another one fails at once if it was.  The statement is prepared
+** each time (3 microseconds), because a kept one would keep the connection from closing.
+** Without memory for it SQLite makes the outer statement fail, so computing on would be in vain. */
 static bool statement_interrupted(sqlite3 *db) {
   sqlite3_stmt *statement = NULL;
   int rc = sqlite3_prepare_v2(db, "SELECT 1 /* evalci: interrupted? */", -1, &statement, NULL);
@@ -17,8 +17,8 @@ static bool statement_interrupted(sqlite3 *db) {
   return rc == SQLITE_INTERRUPT || rc == SQLITE_NOMEM;
 }
 
-/* The headers need not be those of the host: the table of routines only ever grows, and that
-** of 3.40 ends just before this one. */
+/* The host may be older than the headers: the table of routines only ever grows, and that of
+** 3.40 ends just before this routine. */
 static bool host_interrupted(void *db) {
   if (sqlite3_libversion_number() < 3041000) return statement_interrupted(db);
 #if SQLITE_VERSION_NUMBER >= 3041000
@@ -33,7 +33,7 @@ static bool host_interrupted(void *db) {
 }
 
 ev_host evalci_host_of_db(sqlite3 *db) {
-  return (ev_host){host_interrupted, db};
+  return (ev_host){.interrupted = host_interrupted, .context = db};
 }
 
 ev_host evalci_host_of(sqlite3_context *context) {

@@ -11,7 +11,7 @@ void evalci_result_interval(sqlite3_context *context, const char *name, ev_statu
   char text[2 * EVALCI_NUMBER_SIZE + 3];
   if (status == EV_OK && (isnan(ci.lo) || isnan(ci.hi))) status = EV_NOT_CONVERGED;
   if (!evalci_check_status(context, name, status)) return;
-  /* At a level of nearly nothing the ends are one point, rounded twice. */
+  /* At a very low level the ends are one point, rounded twice. */
   if (ci.lo > ci.hi) ci = (ev_interval){ci.hi, ci.lo};
   int size = 0;
   text[size++] = '[';

@@ -4,6 +4,7 @@
 #include "keys.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 bool evalci_read_key(sqlite3_value *value, evalci_key *key) {
@@ -54,7 +55,7 @@ static unsigned hash_integer(sqlite3_uint64 x) {
   return (unsigned)(x ^ x >> 33);
 }
 
-/* 29 bits, as an entry keeps them. */
+/* A hash of 29 bits, as an entry stores it. */
 static unsigned hash_key(const evalci_key *key) {
   unsigned hash = key->type == SQLITE_INTEGER ? hash_integer((sqlite3_uint64)key->integer)
                   : key->type == SQLITE_FLOAT ? hash_bytes(&key->real, sizeof key->real)
@@ -77,7 +78,7 @@ static evalci_entry *entry_at(const evalci_keys *keys, unsigned place) {
   return (evalci_entry *)(keys->entries + place * entry_size(keys));
 }
 
-/* Puts the place of every entry into its slot. */
+/* Fills the slots with the positions of all entries. */
 static void fill_slots(evalci_keys *keys) {
   memset(keys->slots, 0, keys->slot_count * sizeof *keys->slots);
   for (unsigned i = 0; i < keys->count; i++) {
@@ -115,7 +116,7 @@ static bool is_vacant(const evalci_keys *keys, const evalci_entry *e) {
   return true;
 }
 
-/* A vacant entry with a copy of the key; false when memory is short. */
+/* Adds a vacant entry with a copy of the key; false when memory is short. */
 static bool make_entry(const evalci_keys *keys, const evalci_key *key, unsigned hash,
                        evalci_entry *e) {
   memset(e, 0, entry_size(keys));
@@ -151,12 +152,11 @@ evalci_entry *evalci_entry_of(evalci_keys *keys, const evalci_key *key) {
   evalci_entry *e = entry_at(keys, keys->count);
   if (!make_entry(keys, key, hash, e)) return NULL;
   keys->slots[at] = ++keys->count;
-  keys->vacant++; /* until something is added to it */
+  keys->vacant++; /* vacant until something is added */
   return e;
 }
 
-/* Drops vacant entries when they are the most, as they come to be in a window over ever
-** new keys. */
+/* Drops vacant entries when they are the majority, as happens in a window over ever new keys. */
 static void sweep(evalci_keys *keys) {
   if (keys->vacant < 32 || keys->vacant < keys->count / 2) return;
   unsigned kept = 0;
@@ -197,8 +197,8 @@ static bool is_number(const evalci_entry *e) {
   return e->type == SQLITE_INTEGER || e->type == SQLITE_FLOAT;
 }
 
-/* A whole REAL within reach of an INTEGER is kept as one, so what is left is never
-** equal to an INTEGER, rounded or not. */
+/* Whole REALs in the range of INTEGER are stored as INTEGER, so a remaining REAL never equals an
+** INTEGER, rounded or not. */
 static double number_of(const evalci_entry *e) {
   return e->type == SQLITE_INTEGER ? (double)e->key.integer : e->key.real;
 }
@@ -212,6 +212,18 @@ int evalci_compare_keys(const evalci_entry *x, const evalci_entry *y) {
   if (x->type != y->type) return x->type == SQLITE_TEXT ? -1 : 1;
   int order = memcmp(x->key.bytes, y->key.bytes, x->size < y->size ? x->size : y->size);
   return order ? order : (x->size > y->size) - (x->size < y->size);
+}
+
+static int entries_by_key(const void *a, const void *b) {
+  const evalci_entry *const *x = a, *const *y = b;
+  return evalci_compare_keys(*x, *y);
+}
+
+size_t evalci_sort_entries(const evalci_keys *keys, const evalci_entry **entries) {
+  size_t count = 0;
+  for (const evalci_entry *e = NULL; (e = evalci_next_entry(keys, e));) entries[count++] = e;
+  qsort(entries, count, sizeof *entries, entries_by_key);
+  return count;
 }
 
 static void append_json_text(sqlite3_str *out, const char *text, unsigned size) {
@@ -244,6 +256,22 @@ void evalci_append_key(sqlite3_str *out, const evalci_entry *e) {
     for (unsigned i = 0; i < e->size; i++)
       sqlite3_str_appendf(out, "%02x", (unsigned char)e->key.bytes[i]);
     sqlite3_str_appendall(out, "'\"");
+  }
+}
+
+void evalci_result_key(sqlite3_context *context, const evalci_entry *e) {
+  switch (e->type) {
+  case SQLITE_INTEGER:
+    sqlite3_result_int64(context, e->key.integer);
+    break;
+  case SQLITE_FLOAT:
+    sqlite3_result_double(context, e->key.real);
+    break;
+  case SQLITE_TEXT:
+    sqlite3_result_text(context, e->key.bytes, (int)e->size, SQLITE_TRANSIENT);
+    break;
+  default:
+    sqlite3_result_blob(context, e->key.bytes, (int)e->size, SQLITE_TRANSIENT);
   }
 }
 

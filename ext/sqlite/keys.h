@@ -11,7 +11,7 @@
 
 #include "surface.h"
 
-/* A key on its way in; the bytes are the caller's. */
+/* A key before it is stored; its bytes belong to the caller. */
 typedef struct evalci_key {
   int type; /* SQLITE_INTEGER, SQLITE_FLOAT, SQLITE_TEXT or SQLITE_BLOB */
   sqlite3_int64 integer;
@@ -27,51 +27,70 @@ typedef struct evalci_entry {
     double real;
     char *bytes; /* owned */
   } key;
-  unsigned size; /* of the bytes */
+  unsigned size; /* number of bytes */
   unsigned hash : 29, type : 3;
   sqlite3_int64 counts[]; /* as many as the table is wide */
 } evalci_entry;
 
-/* Zeroed but for its width, it is empty.  Entries are in the order they came, with a
-** slack of at most 1.5; slots hold their places, open addressing, 4 bytes each, at
-** least 3/8 used. */
+/* An empty table is zeroed except for its width.  Entries are in the order they came, with
+** capacity at most 1.5 times their number; the slots hold their positions (open addressing, 4
+** bytes each, at least 3/8 used). */
 typedef struct evalci_keys {
-  unsigned width; /* counts of an entry */
+  unsigned width; /* counts per entry */
   unsigned count, room, slot_count, vacant;
   char *entries;
-  unsigned *slots; /* 0, or 1 + the place of an entry */
+  unsigned *slots; /* 0, or 1 + the index of an entry */
 } evalci_keys;
 
-/* NULL has the type SQLITE_NULL, and is no key.  False only when the text could not
-** be had for want of memory. */
+/* Reads a key.  NULL has the type SQLITE_NULL and is not a key.  False only when memory is
+** short. */
 bool evalci_read_key(sqlite3_value *value, evalci_key *key);
 
-/* Likewise the cluster of a result, of which NULL is an error; false after leaving a
-** message. */
+/* Reads the cluster of a result, for which NULL is an error; false after leaving a message. */
 bool evalci_read_cluster(evalci_call *call, sqlite3_value *value, evalci_key *key);
 
-/* Likewise the label of a model. */
+/* Reads the label of a model in the same way. */
 bool evalci_read_label(evalci_call *call, sqlite3_value *value, evalci_key *key);
 
-/* The entry of a key, made if it is new; NULL when memory is short. */
+/* The entry of a key, added if it is new; NULL when memory is short. */
 evalci_entry *evalci_entry_of(evalci_keys *keys, const evalci_key *key);
 
-/* Adds `times` as much to each count of an entry, which may be gone after that where they
-** are taken away. */
+/* Adds `times` times the counts to an entry.  After a negative `times` the entry may have moved
+** or gone. */
 void evalci_add_to_entry(evalci_keys *keys, evalci_entry *e, const sqlite3_int64 *counts,
                          int times);
 
-/* How many entries are not vacant; and the next of them after `e`, or the first after
-** NULL, or NULL after the last. */
+/* The number of entries that are not vacant; and the next of them after `e` (the first after
+** NULL), or NULL after the last. */
 unsigned evalci_count_entries(const evalci_keys *keys);
 const evalci_entry *evalci_next_entry(const evalci_keys *keys, const evalci_entry *e);
 
-/* As GROUP BY orders them: numbers, text, blobs. */
+/* Compares keys as ORDER BY does: numbers, text, blobs. */
 int evalci_compare_keys(const evalci_entry *x, const evalci_entry *y);
 
-/* A key as JSON, which has no blobs: those become text as SQL writes them, x'31'. */
+/* All entries in that order, for which there is room; returns how many. */
+size_t evalci_sort_entries(const evalci_keys *keys, const evalci_entry **entries);
+
+/* Writes a key as JSON.  JSON has no blobs: they are written as text in SQL's notation, x'31'. */
 void evalci_append_key(sqlite3_str *out, const evalci_entry *e);
 
+/* Delivers a key as the SQL value it is. */
+void evalci_result_key(sqlite3_context *context, const evalci_entry *e);
+
 void evalci_free_keys(evalci_keys *keys);
+
+/*
+** pair_keys.c: two keys as one.
+*/
+
+/* The entry of two keys, added if it is new; NULL when memory is short. */
+evalci_entry *evalci_pair_entry(evalci_keys *keys, const evalci_key *first,
+                                const evalci_key *second);
+
+/* The keys of such an entry, whose bytes are the entry's. */
+evalci_key evalci_pair_first(const evalci_entry *e);
+evalci_key evalci_pair_second(const evalci_entry *e);
+
+bool evalci_same_key(const evalci_key *x, const evalci_key *y);
 
 #endif

@@ -24,12 +24,12 @@ typedef struct decimal {
 } decimal;
 
 /*
-** Exactly, in 128 bits
+** Exact conversion in 128 bits
 */
 #ifdef __SIZEOF_INT128__
 __extension__ typedef unsigned __int128 wide;
 
-/* The powers of five of 63 bits and less. */
+/* The powers of five that fit in 63 bits. */
 static const uint64_t powers_of_five[] = {1,
                                           5,
                                           25,
@@ -60,8 +60,7 @@ static const uint64_t powers_of_five[] = {1,
                                           7450580596923828125};
 enum { MOST_POWER = sizeof powers_of_five / sizeof *powers_of_five - 1 };
 
-/* x = m 2^e times 10^k, so large that it has 17 digits before the point: the product
-** over 2^shift. */
+/* x = m 2^e scaled by 10^k so that it has 17 digits before the point, as a product over 2^shift. */
 typedef struct scaled {
   uint64_t m, whole; /* whole is what stands before the point */
   int k, shift;
@@ -74,8 +73,8 @@ static scaled scale_to(uint64_t m, int e, int k) {
   return v;
 }
 
-/* c for v: whether that is nearer to x than to any other double, or as near and x the
-** even one.  x ends half a unit of m away, a quarter below a power of two. */
+/* Whether the decimal c reads back as v: it is nearer to v than to any other double, or halfway
+** and v is even.  Doubles next to v are one unit of m away, half of that below a power of two. */
 static bool reads_back(const scaled *v, uint64_t c) {
   wide there = (wide)c << v->shift;
   bool below = there < v->product;
@@ -85,8 +84,7 @@ static bool reads_back(const scaled *v, uint64_t c) {
   return off < unit || (off == unit && v->m % 2 == 0);
 }
 
-/* v rounded to a multiple of ten or a hundred, or of one; of two that are as near to the
-** even one. */
+/* v rounded to a multiple of 1, 10 or 100; ties go to the even multiple. */
 static uint64_t round_to(const scaled *v, uint64_t multiple) {
   uint64_t below = v->whole / multiple;
   wide off = v->product - ((wide)(below * multiple) << v->shift);
@@ -94,8 +92,8 @@ static uint64_t round_to(const scaled *v, uint64_t multiple) {
   return (below + (off > half || (off == half && below % 2))) * multiple;
 }
 
-/* The fewest of 15, 16 and 17 digits that read back, the zeros that they end with
-** dropped: 15 hold every shorter decimal.  False where x is out of reach. */
+/* Finds the fewest of 15, 16 and 17 digits that read back, without trailing zeros; 15 digits
+** hold every shorter decimal.  False where x is out of range. */
 static bool shortest_exactly(double x, decimal *d) {
   if (x < 0x1p-36 || x >= 1e15) return false;
   uint64_t bits;
@@ -118,7 +116,7 @@ static bool shortest_exactly(double x, decimal *d) {
   return true;
 }
 
-/* n 2^exponent, both of which are doubles. */
+/* n 2^exponent, where both factors are doubles. */
 static double times_power_of_two(uint64_t n, int exponent) {
   uint64_t bits = (uint64_t)(1023 + exponent) << 52;
   double power;
@@ -126,20 +124,19 @@ static double times_power_of_two(uint64_t n, int exponent) {
   return (double)n * power;
 }
 
-/* The double nearest to a positive q, of two as near the even one; `more` is whether q
-** has a fraction besides. */
+/* The double nearest to a positive q, ties to even; `more` says that q has a fraction besides. */
 static double nearest_double(wide q, bool more, int exponent) {
   uint64_t high = (uint64_t)(q >> 64);
   int size = high ? 128 - __builtin_clzll(high) : 64 - __builtin_clzll((uint64_t)q);
   if (size <= 53) return times_power_of_two((uint64_t)q, exponent);
-  int drop = size - 54; /* one bit more than a double has, and whether there is any beyond */
+  int drop = size - 54; /* one bit more than a double has, and a sticky bit for the rest */
   uint64_t kept = (uint64_t)(q >> drop);
   more = more || ((wide)kept << drop) != q;
   kept = kept / 2 + (kept % 2 && (more || kept / 2 % 2));
   return times_power_of_two(kept, exponent + drop + 1);
 }
 
-/* Of up to 19 digits and a power of ten within reach; false for others. */
+/* Converts up to 19 digits and a power of ten in range; false for others. */
 static bool value_exactly(const decimal *d, double *x) {
   int ten = d->point - d->count, power = abs(ten);
   if (d->count > 19 || power > MOST_POWER) return false;
@@ -166,7 +163,7 @@ static bool value_exactly(const decimal *d, double *x) {
 #endif
 
 /*
-** By the C library
+** Conversion by the C library
 */
 static double decimal_value(const decimal *d) {
   double x;
@@ -176,7 +173,7 @@ static double decimal_value(const decimal *d) {
   return strtod(text, NULL);
 }
 
-/* x to so many digits, its trailing zeros dropped. */
+/* x to `digits` digits, without trailing zeros. */
 static decimal to_digits(double x, int digits) {
   char text[EVALCI_NUMBER_SIZE];
   decimal d = {.count = 0};
@@ -237,8 +234,8 @@ static bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-/* Reads digits into d, whose point moves with them when they are whole ones; zeros before
-** the first of them only move the point, and what is beyond the fortieth nothing else. */
+/* Reads digits into d.  Digits before the decimal point move d's point; leading zeros only move
+** it; digits beyond the fortieth are dropped. */
 static const char *read_digits(const char *c, decimal *d, bool whole) {
   const char *zeros = c;
   while (d->count == 0 && *c == '0') c++;

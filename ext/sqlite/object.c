@@ -15,7 +15,7 @@ static int hex_digit(char c) {
   return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* The four digits of \u; -1 where they are not four. */
+/* The value of the four hex digits of \u; -1 if they are not four. */
 static long read_unit16(const char *c) {
   long code = 0;
   for (int i = 0; i < 4; i++) {
@@ -26,7 +26,7 @@ static long read_unit16(const char *c) {
   return code;
 }
 
-/* The string that begins at a quote, to the quote that ends it; NULL when it is none. */
+/* The string that begins at a quote, including the closing quote; NULL if it is not closed. */
 static const char *string_end(const char *c) {
   for (c++; *c != '"'; c++) {
     if ((unsigned char)*c < 0x20) return NULL;
@@ -49,8 +49,8 @@ static char *write_utf8(long code, char *out) {
   return out + size;
 }
 
-/* An escape after its backslash, written to *out; what follows it is returned.  Half of
-** a surrogate pair is no text, and is mended with the rest. */
+/* Decodes an escape after its backslash to *out, and returns what follows it.  An unpaired
+** surrogate is not text; it is replaced later, with other invalid UTF-8. */
 static const char *read_escape(const char *c, char **out) {
   static const char letters[] = "bfnrt", meant[] = "\b\f\n\r\t";
   const char *found = strchr(letters, *c);
@@ -71,7 +71,7 @@ static const char *read_escape(const char *c, char **out) {
   return c;
 }
 
-/* No escape is shorter than what it means. */
+/* An escape is never shorter than the bytes it stands for. */
 char *evalci_part_text(evalci_part string, size_t *size) {
   char *text = sqlite3_malloc64((sqlite3_uint64)(string.end - string.at)), *out = text;
   if (!text) return NULL;
@@ -108,15 +108,15 @@ int evalci_key_of(evalci_part name, const char *const *keys, int count) {
   return -1;
 }
 
-/* The string, number or word that a value is; what else there is ends where nothing can
-** follow it, and is refused as a value. */
+/* The string, number or word that a value is.  Other values end where no value can continue, and
+** are refused. */
 static evalci_part value_at(const char *c) {
   const char *end = *c == '"' ? string_end(c) : c + strcspn(c, " \t\n\r,}\"");
   if (end && *c == '"') end++;
   return (evalci_part){c, end};
 }
 
-/* One key and its value; returns what follows them, or NULL where that is no JSON. */
+/* Reads one key and its value; returns what follows them, or NULL where the text is not JSON. */
 static const char *read_member(evalci_call *call, const char *c, evalci_member *member, void *out,
                                bool *read) {
   const char *end = *c == '"' ? string_end(c) : NULL;
@@ -130,7 +130,7 @@ static const char *read_member(evalci_call *call, const char *c, evalci_member *
   return evalci_skip_space(value.end);
 }
 
-/* False without a message when it is no object, or when there is no memory. */
+/* False without a message where the value is not an object, or memory is short. */
 static bool read_members(evalci_call *call, const char *c, evalci_member *member, void *out,
                          bool *object) {
   bool read = true;

@@ -6,7 +6,7 @@
 
 #include "surface.h"
 
-/* A part of the text: from `at` up to `end`.  A string has its quotes. */
+/* A part of the text, from `at` up to `end`.  A string includes its quotes. */
 typedef struct evalci_part {
   const char *at, *end;
 } evalci_part;
@@ -14,12 +14,12 @@ typedef struct evalci_part {
 /* Reads one member; false after leaving a message, or without memory. */
 typedef bool evalci_member(evalci_call *call, evalci_part name, evalci_part value, void *out);
 
-/* Hands every member over in turn; false after leaving a message, which shows `example`
-** where the value is no flat object. */
+/* Calls the reader for every member; false after leaving a message, which shows `example` where
+** the value is not a flat object. */
 bool evalci_read_object(evalci_call *call, sqlite3_value *value, const char *example,
                         evalci_member *member, void *out);
 
-/* Which of the keys a name is; -1 for none. */
+/* The index of a name among the keys; -1 for none. */
 int evalci_key_of(evalci_part name, const char *const *keys, int count);
 bool evalci_part_is(evalci_part part, const char *text);
 

@@ -1,7 +1,6 @@
 /*
-** The arguments that follow what a function is computed from, the same on every
-** row: one table of them all.  A function's row says which it takes, and the order
-** is the table's.
+** The optional arguments of every function, in one table.  They are the same on every row.  A
+** function's row says which it takes; their order is the table's.
 */
 #include <math.h>
 #include <string.h>
@@ -25,6 +24,12 @@ static bool read_level(evalci_call *call, sqlite3_value **argv, ev_options *out)
                      shown.text);
 }
 
+static bool read_sure(evalci_call *call, sqlite3_value **argv, ev_options *out) {
+  if (evalci_read_number(argv[0], &out->level) && out->level > 0.5 && out->level < 1) return true;
+  return evalci_fail(call, "sure must be between 0.5 and 1, got %s; 0.95 is usual",
+                     evalci_show(argv[0]).text);
+}
+
 static bool read_power(evalci_call *call, sqlite3_value **argv, ev_options *out) {
   if (evalci_read_number(argv[0], &out->power) && out->power > 0 && out->power < 1) return true;
   return evalci_fail(call, "power must be strictly between 0 and 1, got %s; 0.8 is usual",
@@ -41,7 +46,7 @@ static bool read_quantile(evalci_call *call, sqlite3_value **argv, ev_options *o
                      evalci_show(argv[0]).text);
 }
 
-/* How large it may be depends on the range, which is read after it. */
+/* Its upper limit depends on the range, which is read after it. */
 static bool read_margin(evalci_call *call, sqlite3_value **argv, ev_options *out) {
   if (evalci_read_number(argv[0], &out->margin)) return true;
   return evalci_fail(call,
@@ -50,15 +55,15 @@ static bool read_margin(evalci_call *call, sqlite3_value **argv, ev_options *out
                      evalci_show(argv[0]).text);
 }
 
-/* The range it must be in is read after it. */
+/* The range that limits it is read after it. */
 static bool read_threshold(evalci_call *call, sqlite3_value **argv, ev_options *out) {
   if (evalci_read_number(argv[0], &out->threshold)) return true;
   return evalci_fail(call, "t must be a number, got %s; 0.8 asks for the chance of more than 80%%",
                      evalci_show(argv[0]).text);
 }
 
-/* Below 1e-300 a shape could underflow beside the counts; above 2^53 it would hide
-** them. */
+/* Below 1e-300 a shape parameter could underflow beside the counts; above 2^53 the prior would
+** swamp them. */
 static bool read_shape(evalci_call *call, const char *name, sqlite3_value *value, double *shape) {
   if (evalci_read_number(value, shape) && *shape >= 1e-300 && *shape <= 0x1p53) return true;
   return evalci_fail(call,
@@ -84,8 +89,37 @@ static bool read_hierarchy(evalci_call *call, sqlite3_value **argv, ev_options *
                      evalci_show(argv[0]).text);
 }
 
-/* 2^-500 to 2^500 leave room for products; a range must tell its scores from each
-** other. */
+/* Whether the value is the name of a distance, which it sets. */
+static bool is_distance(sqlite3_value *value, const char *name, ev_distance distance,
+                        ev_options *out) {
+  const char *given = (const char *)sqlite3_value_text(value);
+  if (!given || strcmp(given, name) != 0) return false;
+  out->distance = distance;
+  return true;
+}
+
+static bool read_weights(evalci_call *call, sqlite3_value **argv, ev_options *out) {
+  return is_distance(argv[0], "nominal", EV_NOMINAL, out) ||
+         is_distance(argv[0], "linear", EV_LINEAR, out) ||
+         is_distance(argv[0], "quadratic", EV_QUADRATIC, out) ||
+         evalci_fail(call,
+                     "weights must be 'nominal', 'linear' or 'quadratic', got %s; 'quadratic' is "
+                     "usual for grades",
+                     evalci_show(argv[0]).text);
+}
+
+static bool read_metric(evalci_call *call, sqlite3_value **argv, ev_options *out) {
+  return is_distance(argv[0], "nominal", EV_NOMINAL, out) ||
+         is_distance(argv[0], "ordinal", EV_ORDINAL, out) ||
+         is_distance(argv[0], "interval", EV_INTERVAL, out) ||
+         evalci_fail(call,
+                     "metric must be 'nominal', 'ordinal' or 'interval', got %s; 'ordinal' is "
+                     "usual for grades",
+                     evalci_show(argv[0]).text);
+}
+
+/* 2^-500 to 2^500 leave room for products; and the range must be wide enough to hold different
+** scores. */
 static bool read_range(evalci_call *call, sqlite3_value **argv, ev_options *out) {
   static const double most = 0x1p500;
   if (evalci_read_number(argv[0], &out->lo) && evalci_read_number(argv[1], &out->hi) &&
@@ -93,13 +127,13 @@ static bool read_range(evalci_call *call, sqlite3_value **argv, ev_options *out)
       out->hi - out->lo >= 1 / most)
     return true;
   return evalci_fail(call,
-                     "the range of scores must be two numbers, a least and a most, up to 3e150, "
-                     "got %s and %s; give the least first, as in 1, 5",
+                     "the range of scores must be two numbers up to 3e150, the lower first, "
+                     "got %s and %s; as in 1, 5",
                      evalci_show(argv[0]).text, evalci_show(argv[1]).text);
 }
 
-/* An option: the values it takes, with what a message calls them; and, if it is a
-** model's, how they are read and where they are kept. */
+/* An option: the values it takes and their names in messages; and, if it belongs to a model, how
+** they are read and where they are stored. */
 typedef struct option {
   unsigned flag;
   bool required;
@@ -115,18 +149,22 @@ static const option options_table[] = {
     {EVALCI_ATTEMPTS, true, {"k"}, read_attempts, {FIELD(attempts)}, {"k"}},
     {EVALCI_THRESHOLD, true, {"t"}, read_threshold, {FIELD(threshold)}, {"t"}},
     {EVALCI_QUANTILE, true, {"q"}, read_quantile, {FIELD(quantile)}, {"q"}},
+    {EVALCI_SURE, false, {"sure"}, read_sure, {FIELD(level)}, {"sure"}},
     {EVALCI_POWER, false, {"power"}, read_power, {FIELD(power)}, {"power"}},
     {EVALCI_LEVEL, false, {"level"}, read_level, {FIELD(level)}, {"level"}},
     {EVALCI_MARGIN, false, {"margin"}, read_margin, {FIELD(margin)}, {"margin"}},
     {EVALCI_LOSS, true, {"margin"}, read_margin, {FIELD(margin)}, {"margin"}},
     {EVALCI_BETA, false, {"a", "b"}, read_beta, {FIELD(a), FIELD(b)}, {"prior a", "prior b"}},
     {EVALCI_HIERARCHY, false, {"prior"}, read_hierarchy, {FIELD(prior)}, {"prior"}},
+    {EVALCI_WEIGHTS, false, {"weights"}, read_weights, {FIELD(distance)}, {"weights"}},
+    {EVALCI_METRIC, false, {"metric"}, read_metric, {FIELD(distance)}, {"metric"}},
     {EVALCI_RANGE, false, {"lo", "hi"}, read_range, {FIELD(lo), FIELD(hi)}, {"lo", "hi"}},
     {EVALCI_DIGITS, false, {"digits"}, NULL, {0}, {NULL}},
     {EVALCI_UNIT, false, {"unit"}, NULL, {0}, {NULL}},
     {EVALCI_POINT, false, {"point"}, NULL, {0}, {NULL}},
     {EVALCI_WIDTH, false, {"width"}, NULL, {0}, {NULL}},
     {EVALCI_DRAWING, false, {"options"}, NULL, {0}, {NULL}},
+    {EVALCI_VOTING, false, {"options"}, NULL, {0}, {NULL}},
 };
 enum { OPTIONS = sizeof options_table / sizeof *options_table };
 
@@ -156,13 +194,13 @@ static bool check_margin(evalci_call *call, const ev_options *o) {
                      -widest, widest, o->margin);
 }
 
-/* Per cents are what people pass instead. */
+/* The message covers the usual mistake: a percentage. */
 static bool check_threshold(evalci_call *call, const ev_options *o) {
   double t = o->threshold;
   if (t >= o->lo && t <= o->hi) return true;
   if (o->lo == 0 && o->hi == 1 && t >= 2 && t <= 100)
     return evalci_fail(call, "t must be from 0 to 1, got %.15g; did you mean %.15g?", t, t / 100);
-  return evalci_fail(call, "t must be from %.15g to %.15g, got %.15g; it is what is to be exceeded",
+  return evalci_fail(call, "t must be from %.15g to %.15g, got %.15g; t is the value to exceed",
                      o->lo, o->hi, t);
 }
 
@@ -196,12 +234,13 @@ static double number_at(const ev_options *options, size_t offset) {
 /* Whether value `which` of an option is the same in both. */
 static bool same_option(const option *o, int which, const ev_options *x, const ev_options *y) {
   if (o->flag == EVALCI_HIERARCHY) return x->prior == y->prior;
+  if (o->flag & (EVALCI_WEIGHTS | EVALCI_METRIC)) return x->distance == y->distance;
   return number_at(x, o->offsets[which]) == number_at(y, o->offsets[which]);
 }
 
 bool evalci_same_options(evalci_call *call, unsigned options, int argc, sqlite3_value **argv,
                          bool first, ev_options *kept) {
-  /* The level again, as a constant is: nothing to check. */
+  /* The same level as on the first row, as a constant is: nothing to check. */
   if (!first && argc == 1 && (options & EVALCI_LEVEL) && !evalci_option_required(options, 0) &&
       sqlite3_value_type(argv[0]) == SQLITE_FLOAT && sqlite3_value_double(argv[0]) == kept->level)
     return true;

@@ -1,6 +1,6 @@
 /*
-** The aggregates that draw: rows are gathered as marks, in the order they come, and
-** handed to a picture (contract 23).  Those that leave a window's frame are the oldest.
+** The aggregates that draw: rows are kept as marks in the order they come, and handed to a
+** picture (contract 23).  Rows leave a window's frame oldest first.
 */
 #include <string.h>
 
@@ -16,8 +16,8 @@ typedef struct album {
   bool started, failed;
   evalci_mark *marks;
   evalci_drawing options; /* of the first row */
-  char *given;            /* as they were given; NULL when they were not */
-  int size;               /* of that */
+  char *given;            /* the options' text; NULL where not given */
+  int size;               /* its length */
 } album;
 
 static void free_mark(evalci_mark *mark) {
@@ -25,7 +25,7 @@ static void free_mark(evalci_mark *mark) {
   *mark = (evalci_mark){{NULL, NULL}, {0}, {0}};
 }
 
-/* A place for one more: marks that have left make room before more is taken. */
+/* Makes room for one more mark: by removing marks that have left the frame before allocating. */
 static evalci_mark *next_mark(album *a) {
   if (a->end == a->room && a->first > a->room / 2) {
     for (int i = a->first; i < a->end; i++) a->marks[i - a->first] = a->marks[i];

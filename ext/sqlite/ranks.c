@@ -1,9 +1,9 @@
 /*
-** ranks(label, y [, level]) over rows of results, and ranks_counts(label, k, n [, level])
-** over one row a label: JSON, an object a label, best first.
+** ranks(label, y [, level]) over rows of results, and ranks_counts(label, k, n [, level]) over
+** one row per label: JSON, one object per label, best first.
 **
-** A label is any SQL value but NULL, as a cluster key is (contract 11); rows of one label
-** are one model.
+** A label is any SQL value but NULL, as a cluster key is (contract 11); rows of one label are
+** one model.
 */
 #include "../stats/ranks.h"
 
@@ -11,7 +11,7 @@
 
 #include "function.h"
 
-/* Adds k and n of a row to its label; none where n is 0. */
+/* Adds k and n of a row to its label; a row with n = 0 adds nothing. */
 static bool add_to_label(evalci_call *call, evalci_group *g, sqlite3_value *label,
                          const sqlite3_int64 *counts, int times) {
   evalci_key key;
@@ -45,13 +45,13 @@ static bool add_labelled_counts(evalci_call *call, evalci_group *g, sqlite3_valu
 const evalci_rows evalci_labelled_results = {{"label", "y"}, 2, add_labelled_result};
 const evalci_rows evalci_labelled_counts = {{"label", "k", "n"}, 2, add_labelled_counts};
 
-/* A label and what became of it. */
+/* A label and its result. */
 typedef struct ranked_label {
   const evalci_entry *entry;
   ev_rank rank;
 } ranked_label;
 
-/* By expected rank, and where that is the same, but for rounding, by label. */
+/* Compares expected ranks; those that differ by rounding only are ordered by label. */
 static int best_first(const void *a, const void *b) {
   const ranked_label *x = a, *y = b;
   double rank_x = nearbyint(x->rank.rank * 1e9), rank_y = nearbyint(y->rank.rank * 1e9);

@@ -62,7 +62,7 @@ enum { MOST_DIGITS = 15, FIXED_SIZE = 340 /* 309 digits of the largest double, a
 typedef struct bound_text {
   char text[FIXED_SIZE + sizeof "−∞"];
   size_t size;
-  bool negative; /* as written: -0.0001 with one digit is 0.0, and not negative */
+  bool negative; /* the sign as written: -0.0001 with one digit is 0.0, and not negative */
 } bound_text;
 
 static void append_text(bound_text *b, const char *text) {
@@ -70,7 +70,7 @@ static void append_text(bound_text *b, const char *text) {
   b->size += strlen(text);
 }
 
-/* x with so many digits and a unit, a plain point whatever the locale's is. */
+/* Writes x with `digits` and a unit; the decimal point is a point whatever the locale. */
 static bound_text write_bound(double x, int digits, const char *unit) {
   char local[FIXED_SIZE];
   bound_text b = {.negative = false};
@@ -132,15 +132,15 @@ const evalci_kind evalci_text = {.names = {"ci"}, .scalar = ci_text};
 */
 enum { LEAST_WIDTH = 5, MOST_WIDTH = 500, NO_CELL = -2 };
 
-/* The cell of [0,1] that x falls in; -1 and `width` are beyond its ends. */
+/* The cell of [0,1] that contains x; -1 and `width` are beyond its ends. */
 static int cell_at(double x, int width) {
   if (x < 0) return -1;
   if (x > 1) return width;
   return x < 1 ? (int)(x * width) : width - 1;
 }
 
-/* The glyph of one cell.  An end that lies beyond [0,1] is an arrow head; an
-** interval within one cell is a stroke, so a collapsed one is seen to be. */
+/* The glyph of one cell.  An end beyond [0,1] is an arrow head.  An interval inside one cell is
+** a stroke, so that a collapsed interval is visible. */
 static const char *glyph(int cell, int lo, int hi, int point, int width) {
   bool first = cell == 0, last = cell == width - 1;
   if (cell == point) return "●";
@@ -152,7 +152,7 @@ static const char *glyph(int cell, int lo, int hi, int point, int width) {
   return cell > lo && cell < hi ? "─" : "·";
 }
 
-/* Within [0,1], where it can be drawn. */
+/* Whether x lies in [0,1], where it can be drawn. */
 static bool read_bar_point(evalci_call *call, sqlite3_value *value, double *point) {
   if (!evalci_read_point(call, value, point)) return false;
   if (*point >= 0 && *point <= 1) return true;
@@ -164,7 +164,7 @@ static bool read_bar_point(evalci_call *call, sqlite3_value *value, double *poin
 
 static const int USUAL_WIDTH = 30;
 
-/* `point` is NO_CELL where none is marked. */
+/* `point` is NO_CELL if no point is marked. */
 static void result_bar(sqlite3_context *context, ev_interval ci, int point, int cells) {
   char text[MOST_WIDTH * sizeof "─"];
   size_t used = 0;

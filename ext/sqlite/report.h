@@ -1,11 +1,12 @@
 /*
 ** Private to eval_report: the page over a board.
 **
-** board_report.c reads the board and calls the parts in their order: report_words.c the
-** sentences, report_board.c the leaderboard and its like, report_cost.c costs and latencies,
-** report_pairs.c every two models, report_tasks.c the tasks.  report_html.c has what they share;
-*report_style.c and
-** report_script.c are the page's CSS and script.
+** board_report.c reads the board and calls the parts in their order: report_words.c writes the
+** sentences, report_board.c the leaderboard, the common questions and the attempts,
+** report_cost.c costs and latencies, report_pairs.c every pair of models, report_tasks.c the
+** tasks, report_votes.c ratings.  They share report_html.c.  report_style.c and report_script.c are
+*the page's CSS and
+** script.
 */
 #ifndef EVALCI_REPORT_H
 #define EVALCI_REPORT_H
@@ -13,13 +14,12 @@
 #include "boards.h"
 #include "svg.h"
 
-/* Pairs and tasks are shown of so many models; a task's panel has fewer; of so many tasks
-** there are panels. */
+/* Limits: models in pairs and tasks, models in a task's panel, tasks with a panel. */
 enum { REPORT_SHOWN = 30, REPORT_PANEL = 12, REPORT_TASKS = 18 };
 
-/* How a model stands to the one that leads: with the same accuracy; not separated from it;
-** probably behind, as by the interval of the two alone; behind or ahead by the test of all
-** pairs at once; or without a question in common. */
+/* How a model stands relative to the leader: same accuracy; not separated; probably behind (by
+** the interval of the two alone); behind or ahead (by the test of all pairs at once); or without
+** a question in common. */
 typedef enum report_stand {
   REPORT_LEADS,
   REPORT_OPEN,
@@ -29,7 +29,7 @@ typedef enum report_stand {
   REPORT_UNMET
 } report_stand;
 
-/* A model, in the order of the leaderboard. */
+/* A model; models are in the order of the leaderboard. */
 typedef struct report_model {
   size_t model;
   char *name; /* cleaned, not escaped */
@@ -39,17 +39,18 @@ typedef struct report_model {
   report_stand stand;
 } report_model;
 
-/* Two of the models shown, as places in the list; the first is the better one on the
-** questions that both answered. */
+/* Two of the models shown, as indices; the first is the better one on the questions that both
+** answered. */
 typedef struct report_pair {
   size_t first, second;
   double n, diff, sure; /* n is 0 where they have no question in common */
   ev_interval ci;
-  int verdict; /* held to all pairs: 1 where the first is better, -1 where it is worse */
+  int verdict; /* the test of all pairs: 1 where the first is better, -1 where it is worse */
   bool tied;   /* the same data */
 } report_pair;
 
 typedef struct report {
+  sqlite3 *db;
   board *board;
   ev_host host;
   ev_status status; /* the first failure, after which nothing is computed */
@@ -67,7 +68,8 @@ typedef struct report {
 } report;
 
 /* board_report.c */
-bool report_ok(report *r, ev_status status); /* keeps a failure; true where there is none */
+bool report_ok(report *r,
+               ev_status status); /* stores the first failure; true where there is none */
 
 /* The pair of two of the models shown. */
 const report_pair *report_pair_of(const report *r, size_t place, size_t other);
@@ -85,7 +87,7 @@ void report_share(report *r, double x);                     /* 0.5%, with its di
 void report_level(report *r);                               /* 95% */
 const char *report_measure(const report *r);
 
-/* A table: its heading, cells with all digits in data-value; NAN is an empty cell. */
+/* A table: its heading and cells, which keep all digits in data-value; NAN is an empty cell. */
 void report_open_table(report *r, const char *id, const char *class);
 void report_head(report *r, const char *class, const char *text);
 void report_level_head(report *r, const char *class); /* 95% interval */
@@ -103,14 +105,14 @@ void report_ci_cell(report *r, const char *class, ev_interval ci);
 typedef struct report_axis {
   double least, step;
   int steps;
-  bool differences; /* has 0 on it, and no unit */
+  bool differences; /* includes 0, and has no unit */
 } report_axis;
 
 report_axis report_axis_for(double least, double most, bool differences);
 void report_axis_head(report *r, const char *class, const report_axis *axis);
 void report_axis_numbers(report *r, const report_axis *axis);
 
-/* A point and its interval, drawn, with a wider one behind it unless that is NAN; nothing
+/* Draws a point and its interval, with a wider interval behind it unless that is NAN; nothing
 ** where there is no interval. */
 void report_plot(report *r, const report_axis *axis, double point, ev_interval ci,
                  ev_interval bounded);
@@ -122,6 +124,7 @@ void report_method(report *r);
 void report_leaderboard(report *r);
 void report_costs(report *r);
 void report_common(report *r);
+void report_votes(report *r);
 void report_passes(report *r);
 void report_pairs(report *r);
 void report_tasks(report *r);

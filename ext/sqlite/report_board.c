@@ -52,7 +52,7 @@ static void report_board_heads(report *r, const report_axis *axis) {
   report_head(r, "", "questions");
   if (r->repeated) report_head(r, "", "answers");
   if (r->errored > 0) report_head(r, "fourth", "errored");
-  if (report_has_bounds(r)) report_head(r, "fourth end", "interval whatever those were");
+  if (report_has_bounds(r)) report_head(r, "fourth end", "interval incl. errored");
 }
 
 static void report_rank_cell(report *r, const report_model *m) {
@@ -67,7 +67,7 @@ static void report_rank_cell(report *r, const report_model *m) {
                         hi, lo, hi);
 }
 
-/* What is within reach of the leader is shaded, unless nothing is out of its reach. */
+/* Models not separated from the leader are shaded, unless every model is. */
 static void report_open_board_row(report *r, const report_model *m) {
   bool behind = m->stand == REPORT_BEHIND || m->stand == REPORT_UNMET || isnan(m->s.accuracy);
   if (behind || !report_has_shades(r))
@@ -117,14 +117,14 @@ void report_leaderboard(report *r) {
     report_add(r, " A rank of 2–4 means that one model is clearly better, and that this one may be "
                   "anywhere from second to fourth.");
   if (report_has_bounds(r))
-    report_add(r, " Ranks and chances go by the answers that are there; the dotted line shows how "
+    report_add(r, " Ranks and chances use only the answers that exist; the dotted line shows how "
                   "far the missing ones could move the bar.");
   report_add(r, "</p>\n");
   report_add(r, "</section>\n");
 }
 
 /*
-** The questions that all models answered: where the order there is another.
+** The questions that all models answered, shown where they change the order.
 */
 static size_t report_sort_common(const report *r, evalci_sorted_row *rows) {
   size_t count = 0;
@@ -160,10 +160,10 @@ static void report_common_table(report *r, const evalci_sorted_row *rows, size_t
   report_things(r, board_common_questions(r->board), "question");
   report_add(r, board_common_questions(r->board) == 1 ? " was" : " were");
   report_add(r,
-             " answered by every model. On these the order differs from the leaderboard's.</p>\n");
-  sqlite3_str_appendf(r->out,
-                      "<details%s><summary>The order on these</summary>\n<div class=\"wide\">",
-                      count <= REPORT_PANEL ? " open" : "");
+             " answered by every model. On these, the order differs from the leaderboard.</p>\n");
+  sqlite3_str_appendf(
+      r->out, "<details%s><summary>The order on these questions</summary>\n<div class=\"wide\">",
+      count <= REPORT_PANEL ? " open" : "");
   report_open_table(r, "common", "narrow");
   report_head(r, "", "rank");
   report_head(r, "name", "model");
@@ -193,7 +193,7 @@ void report_common(report *r) {
 ** Attempts: at least one of them right, and all of them
 */
 
-/* Of intervals: beside a task's name a phone has no room for them. */
+/* Intervals are left out of these cells: on a phone there is no room beside a task's name. */
 static const char *report_pass_class(const report *r) {
   return r->task_count > 1 ? "extra" : "";
 }
@@ -215,7 +215,7 @@ static void report_pass_row(report *r, size_t task, const report_model *m, size_
   report_add(r, "</tr>\n");
 }
 
-/* Every k that eval_passes has, or the most attempts alone. */
+/* Every k of eval_passes, or only the largest. */
 static void report_pass_rows(report *r, bool every) {
   for (size_t t = 0; t < r->task_count; t++)
     for (size_t i = 0; i < r->shown; i++) {
@@ -256,7 +256,7 @@ static size_t report_most_attempts(const report *r) {
   return most;
 }
 
-/* So many rows are shown without a click. */
+/* Rows shown without a click. */
 enum { REPORT_ATTEMPTS = 60 };
 
 void report_passes(report *r) {

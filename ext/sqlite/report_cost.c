@@ -82,25 +82,27 @@ static void report_missing(report *r, double missing, const char *what) {
   report_add(r, missing == 1 ? " is left out here." : " are left out here.");
 }
 
-/* What the columns are. */
+/* Explains the columns. */
 static void report_cost_words(report *r, const board_settings *s, double uncosted, double untimed) {
   report_add(r, "<p class=\"soft\">");
   if (s->costed)
     report_add(r,
-               "The cost of a right answer is all that was spent, on wrong and errored answers "
-               "too, over the right answers. A model is beaten on both if another is clearly more "
-               "accurate and clearly cheaper; it is not, if it is clearly more accurate or clearly "
-               "cheaper than each of the others. <span class=\"soft\">(<code>ratio_ci</code>, "
+               "The cost of a right answer is all money spent, including that on wrong and errored "
+               "answers, divided by the number of right answers. A model is beaten on both if "
+               "another is clearly more accurate and clearly cheaper. It is not beaten if it is "
+               "clearly more accurate or clearly cheaper than each of the others. "
+               "<span class=\"soft\">(<code>ratio_ci</code>, "
                "<code>paired_p</code>)</span>");
   if (s->timed)
-    report_add(r, " Half of the answers took no longer than the median. An interval that has no "
-                  "end needs more answers. <span class=\"soft\">(<code>quantile_ci</code>)</span>");
+    report_add(r,
+               " Half of the answers took no longer than the median. More answers would close an "
+               "interval without an end. <span class=\"soft\">(<code>quantile_ci</code>)</span>");
   report_missing(r, uncosted, "cost");
   report_missing(r, untimed, "latency");
   report_add(r, "</p>\n");
 }
 
-/* Whether some answer of some model has a cost, and a latency. */
+/* Whether any answer has a cost, and whether any has a latency. */
 static board_settings report_spent(report *r) {
   board_settings any = {.costed = false};
   for (size_t i = 0; i < r->count && r->status == EV_OK; i++) {

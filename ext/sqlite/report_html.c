@@ -96,7 +96,7 @@ void report_name_cell(report *r, const char *class, const char *name) {
   report_close_cell(r);
 }
 
-/* All digits, and no minus before a zero. */
+/* Writes all digits, and no minus before a zero. */
 static void report_digits(report *r, double x) {
   char number[EVALCI_NUMBER_SIZE];
   sqlite3_str_append(r->out, number, evalci_write_number(x + 0.0, number));
@@ -146,7 +146,7 @@ void report_ci_cell(report *r, const char *class, ev_interval ci) {
 ** Axes
 */
 
-/* The finest steps of which at most six hold all. */
+/* Chooses the finest step of which at most six hold every number. */
 report_axis report_axis_for(double least, double most, bool differences) {
   static const double steps[] = {0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005,
                                  0.01,   0.02,   0.05,   0.1,   0.2,   0.5};
@@ -162,12 +162,12 @@ report_axis report_axis_for(double least, double most, bool differences) {
   return differences ? (report_axis){-1, 0.5, 4, true} : (report_axis){0, 0.2, 5, false};
 }
 
-/* How far along the axis, in per cent. */
+/* The position along the axis, in per cent. */
 static double report_along(const report_axis *axis, double x) {
   return 100 * (x - axis->least) / axis->step / axis->steps;
 }
 
-/* Opens an element that stands so far along, as in <s style="left:12.34%. */
+/* Opens an element at a position, as in <s style="left:12.34%. */
 static void report_at(report *r, const char *element, double percent) {
   sqlite3_str_appendf(r->out, "<%s style=\"left:", element);
   evalci_append_fixed(r->out, percent, 2);
@@ -199,7 +199,7 @@ static void report_bar(report *r, const report_axis *axis, const char *element, 
   sqlite3_str_appendf(r->out, "%%\"></%s>", element);
 }
 
-/* The point, and of differences the line at 0. */
+/* Draws the point, and for differences the line at 0. */
 static void report_close_plot(report *r, const report_axis *axis, double point) {
   report_at(r, "u", report_along(axis, point));
   report_add(r, "\"></u>");

@@ -1,6 +1,6 @@
 /*
-** Every two models of the report: a triangle of how sure the better placed one is better,
-** with the pairs that are too close to call in colour, and a table.
+** Every pair of models in the report: a triangle of the probabilities that the better placed
+** model is better, with the pairs that are too close to call in colour; and a table.
 */
 #include <math.h>
 
@@ -13,12 +13,12 @@ static const char *report_verdict(const report_pair *p) {
   return isnan(p->ci.lo) ? "" : p->tied ? "tied" : "not separated";
 }
 
-/* Its class in the triangle: separated, by itself alone, or not. */
+/* The pair's class in the triangle: separated, separated by its own interval alone, or not. */
 static const char *report_shade(const report_pair *p) {
   return p->verdict ? "apart" : p->ci.lo > 0 ? "single" : "open";
 }
 
-/* How sure that the better placed model, which is that of the column, is the better one. */
+/* The probability that the better placed model, that of the column, is better. */
 static void report_square(report *r, size_t row, size_t column) {
   const report_pair *p = report_pair_of(r, column, row);
   if (p->n == 0 || isnan(p->sure)) {
@@ -47,10 +47,10 @@ static void report_square(report *r, size_t row, size_t column) {
 
 static void report_triangle(report *r) {
   size_t last = r->shown - 1;
-  report_add(
-      r, "<p>How sure it is, in per cent, that the model of the column is better than the model "
-         "of the row.");
-  if (r->ranked > r->shown) sqlite3_str_appendf(r->out, " The first %d models.", (int)r->shown);
+  report_add(r,
+             "<p>The probability, in per cent, that the column's model is better than the row's.");
+  if (r->ranked > r->shown)
+    sqlite3_str_appendf(r->out, " The first %d models are shown.", (int)r->shown);
   report_add(r,
              "</p>\n<p class=\"key\"><span class=\"open\">not separated, too close to call</span> "
              "<span class=\"single\">probably better</span> "

@@ -117,7 +117,7 @@ const char *const report_style[] = {
     "font-size:.8rem;color:var(--soft)}\n"
     ".plotted td.fourth{grid-row:4}.plotted td.end{text-align:right}\n"
     "td.third.end:not([data-value=''])::before{content:'chance of being best '}\n"
-    "td.fourth:not(.end)::after{content:' errored'}td.fourth.end::before{content:'whatever those were '}\n"
+    "td.fourth:not(.end)::after{content:' errored'}td.fourth.end::before{content:'incl. errored '}\n"
     ".plotted.two tr{grid-template-columns:minmax(0,1fr) minmax(0,1fr) minmax(0,auto)}\n"
     ".plotted.alone tr{grid-template-columns:minmax(0,1fr) auto}\n"
     ".narrow th,.narrow td{padding-right:.4rem;white-space:normal}.narrow .name{min-width:4rem}\n"

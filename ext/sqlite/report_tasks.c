@@ -1,13 +1,13 @@
 /*
-** The report's tasks: a panel for each, all on one axis; the mean of tasks; and a table.  Of
-** many tasks those have panels that tell the models apart best.
+** The report's tasks: one panel per task, all on one axis; the mean of tasks; and a table.  If
+** there are too many tasks, the panels show those that separate the models best.
 */
 #include <math.h>
 #include <stdlib.h>
 
 #include "report.h"
 
-/* How a model stands on a task; false where it was not asked. */
+/* Reads a model's interval on a task; false where it was not asked. */
 typedef struct report_task_cell {
   board_standing s;
   ev_interval ci;
@@ -67,8 +67,8 @@ static void report_panel(report *r, const report_axis *axis, size_t task,
   report_add(r, "</section>\n");
 }
 
-/* How far the intervals of a task's best and worst model are apart: less than 0 where they
-** overlap, and NAN where the panel would be empty. */
+/* The gap between the intervals of a task's best and worst model: negative where they overlap,
+** NAN where the panel would be empty. */
 typedef struct report_gap {
   double gap;
   size_t task;
@@ -120,19 +120,20 @@ static void report_panels_words(report *r) {
     sqlite3_str_appendf(
         r->out,
         ", here are the %d on which the best and the worst model are farthest apart, "
-        "which is partly luck; the table below has all. ",
+        "partly by luck; the table below has all. ",
         REPORT_TASKS);
   }
   report_add(r, "All panels have the same axis; the highest ");
   report_add(r, report_measure(r));
-  report_add(r, " of each is in bold.");
+  report_add(r, " in each is in bold.");
   if (r->shown > REPORT_PANEL)
-    sqlite3_str_appendf(r->out, " A panel has the first %d models, the table %d.", REPORT_PANEL,
+    sqlite3_str_appendf(r->out, " Panels show the first %d models, the table %d.", REPORT_PANEL,
                         (int)r->shown);
   report_add(r, "</p>\n");
 }
 
-/* The mean of tasks, each counting alike; and on other tasks like these. */
+/* The mean of these tasks, each with the same weight; and the accuracy on other tasks like
+** these. */
 static void report_across_row(report *r, const report_model *m, bool others) {
   ev_interval macro = {NAN, NAN}, other = {NAN, NAN};
   if (!report_ok(r, board_macro_interval(r->board, m->model, r->host, &macro))) return;
@@ -145,7 +146,7 @@ static void report_across_row(report *r, const report_model *m, bool others) {
   report_add(r, "</tr>\n");
 }
 
-/* Whether any model has enough tasks to say something of others. */
+/* Whether any model has enough tasks for an interval of other tasks. */
 static bool report_has_others(report *r) {
   for (size_t i = 0; i < r->shown; i++) {
     ev_interval ci;
@@ -208,7 +209,7 @@ static void report_all_tasks(report *r, report_task_cell *cells) {
   report_task_table(r, &axis, cells);
 }
 
-/* Only where there are several tasks. */
+/* Shown only where there are several tasks. */
 void report_tasks(report *r) {
   if (r->task_count < 2 || r->shown == 0) return;
   report_task_cell *cells = sqlite3_malloc64(r->task_count * r->shown * sizeof *cells);

@@ -5,7 +5,7 @@
 
 #include "report.h"
 
-/* So many names are listed; more are counted. */
+/* The number of names listed; further names are counted. */
 enum { MOST_NAMED = 5 };
 
 static void report_strong(report *r, size_t place) {
@@ -30,14 +30,14 @@ static void report_listed(report *r, report_list *list, size_t place) {
   report_add(r, " others");
 }
 
-static size_t report_standing_so(const report *r, report_stand stand) {
+static size_t report_count_of(const report *r, report_stand stand) {
   size_t count = 0;
   for (size_t i = 0; i < r->ranked; i++) count += r->models[i].stand == stand;
   return count;
 }
 
 static void report_list_of(report *r, report_stand stand) {
-  report_list list = {report_standing_so(r, stand), 0};
+  report_list list = {report_count_of(r, stand), 0};
   for (size_t i = 0; i < r->ranked; i++)
     if (r->models[i].stand == stand) report_listed(r, &list, i);
 }
@@ -56,8 +56,8 @@ static void report_between(report *r, ev_interval ci) {
 ** Missing answers
 */
 
-/* Whether a model could be as good as the leader, or better, if the answers that are
-** missing were what suits it best. */
+/* Whether a model could equal or beat the leader if its missing answers were as favourable as
+** possible. */
 static bool report_could_pass(const report *r, size_t place) {
   double lowest, highest, least, most;
   if (r->models[0].s.errored + r->models[place].s.errored == 0) return false;
@@ -121,25 +121,26 @@ static void report_could_lead(report *r) {
 ** The first sentences
 */
 static void report_lead(report *r) {
-  size_t leads = report_standing_so(r, REPORT_LEADS);
+  size_t leads = report_count_of(r, REPORT_LEADS);
   report_list_of(r, REPORT_LEADS);
   report_add(r, leads == 1 ? " leads with " : " lead with ");
   report_percent(r, r->models[0].s.accuracy, 0);
   if (leads > 1) report_add(r, " each");
 }
 
-/* Where some are within reach of the leader, and others not. */
+/* Which models are not separated from the leader, where others are. */
 static void report_within_reach(report *r, size_t open, const char *it) {
   if (open > MOST_NAMED) {
     sqlite3_str_appendf(r->out, "; %d other models are within reach of %s", (int)open, it);
   } else {
-    sqlite3_str_appendf(r->out, "; no other model is within reach of %s", it);
-    if (open > 0) report_add(r, " but ");
+    report_add(r, open > 0 ? "; only " : "; no other model is");
     report_list_of(r, REPORT_OPEN);
+    if (open > 0) report_add(r, open == 1 ? " is" : " are");
+    sqlite3_str_appendf(r->out, " within reach of %s", it);
   }
 }
 
-/* Behind the leader for sure, or by the interval of the two alone. */
+/* Models behind the leader by the test of all pairs, or only by the interval of the two. */
 static void report_behind(report *r, size_t behind, size_t likely) {
   report_add(r, " ");
   if (behind > 0) {
@@ -156,11 +157,11 @@ static void report_behind(report *r, size_t behind, size_t likely) {
   report_add(r, behind > 0 ? "." : ", but not clearly.");
 }
 
-/* How the others stand to the leader. */
+/* How the other models stand relative to the leader. */
 static void report_reach(report *r) {
-  size_t leads = report_standing_so(r, REPORT_LEADS), open = report_standing_so(r, REPORT_OPEN);
-  size_t behind = report_standing_so(r, REPORT_BEHIND), others = r->ranked - leads;
-  size_t likely = report_standing_so(r, REPORT_LIKELY);
+  size_t leads = report_count_of(r, REPORT_LEADS), open = report_count_of(r, REPORT_OPEN);
+  size_t behind = report_count_of(r, REPORT_BEHIND), others = r->ranked - leads;
+  size_t likely = report_count_of(r, REPORT_LIKELY);
   if (behind > 0 && behind == others) {
     report_add(r, others == 1 ? "; the other model is clearly behind."
                               : "; every other model is clearly behind.");
@@ -182,16 +183,16 @@ static void report_reach(report *r) {
   }
 }
 
-/* Models that a comparison question by question puts before the leader, and models that
-** were asked nothing that it was asked. */
+/* Models that beat the leader when compared question by question, and models that share no
+** question with it. */
 static void report_exceptions(report *r) {
-  if (report_standing_so(r, REPORT_AHEAD) > 0) {
-    report_add(r, " But on the questions that both answered ");
+  if (report_count_of(r, REPORT_AHEAD) > 0) {
+    report_add(r, " But on the questions that both answered, ");
     report_list_of(r, REPORT_AHEAD);
     report_add(r, " did clearly better.");
   }
-  if (report_standing_so(r, REPORT_UNMET) > 0 && r->tested) {
-    report_add(r, " Asked none of the same questions, so not compared: ");
+  if (report_count_of(r, REPORT_UNMET) > 0 && r->tested) {
+    report_add(r, " Not compared, because they share no question with the leader: ");
     report_list_of(r, REPORT_UNMET);
     report_add(r, ".");
   }
@@ -208,7 +209,7 @@ static void report_alone(report *r) {
   report_between(r, m->ci);
 }
 
-/* Of which questions each number is. */
+/* Says which questions each number is about. */
 static void report_questions(report *r) {
   double common = board_common_questions(r->board);
   if (r->ranked < 2 || common == r->most_questions) return;
@@ -264,15 +265,15 @@ static void report_method_of_models(report *r) {
                           : "Accuracy is the share of right answers.");
   report_add(r, " A model's <b>");
   report_level(r);
-  report_add(r, " interval</b> is where its ");
+  report_add(r, " interval</b> contains its ");
   report_add(r, report_measure(r));
-  report_add(r, " on all questions of this kind lies, with a probability of ");
+  report_add(r, " on all questions of this kind with a probability of ");
   report_level(r);
   report_add(r, ". The fewer questions, the wider it is. ");
   if (r->repeated) report_add(r, "A question that was asked several times counts as one. ");
   report_add(r, "<span class=\"soft\">(");
   if (board_settings_of(r->board)->by_task && r->task_count > 1)
-    report_add(r, "<code>macro_ci</code>: each task counts alike");
+    report_add(r, "<code>macro_ci</code>: every task counts the same");
   else if (r->graded)
     report_add(r, r->repeated ? "<code>mean_ci</code>, <code>clustered_mean_ci</code>"
                               : "<code>mean_ci</code>");
@@ -289,35 +290,32 @@ static void report_method_of_pairs(report *r) {
              "answered: a question that both get right, or both wrong, does not tell them apart. "
              "<span class=\"soft\">(<code>paired_diff_ci</code>, <code>paired_mean_diff_ci</code>, "
              "<code>paired_p</code>)</span></li>\n"
-             "<li><b>Clearly better</b>: luck alone would hardly ever make such a difference. ");
+             "<li><b>Clearly better</b>: luck alone would hardly ever cause such a difference. ");
   if (r->tested > 1) {
     report_add(r, "Among ");
     report_things(r, (double)r->tested, "pair");
-    report_add(r, " some differences are large by luck, so the bar is higher the more pairs there "
-                  "are: the ");
-  } else {
-    report_add(r, "The ");
+    report_add(r,
+               " some differences are large by luck, so more pairs require larger differences. ");
   }
-  report_add(r, "chance that this page calls any pair clear without cause is at most ");
+  report_add(
+      r, "The chance that this page has even one false &ldquo;clearly better&rdquo; is at most ");
   report_share(r, 1 - board_settings_of(r->board)->level);
-  report_add(r, ". ");
+  report_add(r, ". In ");
   report_things(r, (double)r->apart, "pair");
-  report_add(r, r->apart == 1 ? " is" : " are");
-  report_add(r, " clear. <span class=\"soft\">(Holm's method)</span></li>\n");
+  report_add(r, " one model is clearly better. <span class=\"soft\">(Holm's method)</span></li>\n");
   if (r->tested > 1)
-    report_add(r, "<li><b>Probably better</b>: clear if these two models were the only ones to "
-                  "compare, but not among so many pairs.</li>\n");
-  report_add(r, "<li>A <b>rank</b> is a range: its first place is one more than the number of "
-                "models that are clearly better, and its last place leaves those behind that are "
-                "clearly worse.</li>\n");
+    report_add(r, "<li><b>Probably better</b>: the difference would be clear if these two models "
+                  "were the only ones compared, but not among so many pairs.</li>\n");
+  report_add(r, "<li>A <b>rank</b> is a range: it begins after the models that are clearly better "
+                "and ends before those that are clearly worse.</li>\n");
 }
 
 static void report_method_of_tasks(report *r) {
   if (r->task_count > 1)
     report_add(r,
-               "<li><b>Mean of the tasks</b>: every task counts alike, however many questions "
-               "it has. <b>On other tasks like these</b>: where the result on other tasks of the "
-               "same kind would lie; shown from five tasks on. <span "
+               "<li><b>Mean of the tasks</b>: every task counts the same, however many questions "
+               "it has. <b>On other tasks like these</b>: the interval of the mean over other "
+               "tasks of this kind; shown for five tasks or more. <span "
                "class=\"soft\">(<code>macro_ci</code>, <code>clustered_ci</code> by "
                "task)</span></li>\n");
   if (r->errored == 0) return;
@@ -325,8 +323,9 @@ static void report_method_of_tasks(report *r) {
   report_count(r, r->errored);
   report_add(r, board_settings_of(r->board)->errors_wrong
                     ? ") count as wrong.</li>\n"
-                    : ") are left out of every number except the interval that holds whatever "
-                      "they were. <span class=\"soft\">(<code>bounded_ci</code>; "
+                    : ") are left out of every number except the interval that includes them: it "
+                      "holds whatever they would have been. <span "
+                      "class=\"soft\">(<code>bounded_ci</code>; "
                       "<code>\"errors\":\"wrong\"</code> counts them as wrong)</span></li>\n");
 }
 

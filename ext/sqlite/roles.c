@@ -1,7 +1,8 @@
-/* The names of columns. */
-#include <stddef.h>
-
+/* The names of columns and of winners. */
 #include "roles.h"
+
+#include <stdbool.h>
+#include <string.h>
 
 const char *const evalci_role_names[EVALCI_ROLES] = {
     "model", "task",    "item",     "attempt",  "correct", "score", "error",
@@ -24,3 +25,29 @@ const char *const evalci_role_aliases[EVALCI_ROLES][EVALCI_MOST_ALIASES] = {
 };
 
 const char *const evalci_role_last[EVALCI_ROLES] = {[EVALCI_ITEM] = "question"};
+
+static bool is_word(const char *word, const char *text, size_t length) {
+  if (strlen(word) != length) return false;
+  for (size_t i = 0; i < length; i++)
+    if ((text[i] >= 'A' && text[i] <= 'Z' ? text[i] + ('a' - 'A') : text[i]) != word[i])
+      return false;
+  return true;
+}
+
+evalci_winner evalci_winner_named(const char *word, size_t length) {
+  static const struct {
+    const char *word;
+    evalci_winner winner;
+  } words[] = {{"model_a", EVALCI_A_WINS},
+               {"a", EVALCI_A_WINS},
+               {"model_b", EVALCI_B_WINS},
+               {"b", EVALCI_B_WINS},
+               {"tie", EVALCI_TIE},
+               {"both_bad", EVALCI_BOTH_BAD},
+               {"tie (bothbad)", EVALCI_BOTH_BAD},
+               {"bothbad", EVALCI_BOTH_BAD},
+               {"both bad", EVALCI_BOTH_BAD}};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    if (is_word(words[i].word, word, length)) return words[i].winner;
+  return EVALCI_NO_WINNER;
+}

@@ -1,10 +1,13 @@
 /*
-** What columns of results are called: of the board (board_source.c) and of imports (ext/import).
+** The names of columns of results, and of the winners of votes, for the board (board_source.c,
+** votes.c) and for imports (ext/import).
 */
 #ifndef EVALCI_ROLES_H
 #define EVALCI_ROLES_H
 
-/* What a column of the source is; in the order of evalci_role_names. */
+#include <stddef.h>
+
+/* The role of a column, in the order of evalci_role_names. */
 typedef enum evalci_role {
   EVALCI_MODEL,
   EVALCI_TASK,
@@ -25,9 +28,20 @@ typedef enum evalci_role {
 enum { EVALCI_MOST_ALIASES = 6 };
 
 extern const char *const evalci_role_names[EVALCI_ROLES];
-/* Names that tools give them; NULL after the last. */
+/* Common names for each role; NULL after the last. */
 extern const char *const evalci_role_aliases[EVALCI_ROLES][EVALCI_MOST_ALIASES];
-/* Names that may mean something else too: taken where there is none of the above. */
+/* Ambiguous names: used only where none of the above is found. */
 extern const char *const evalci_role_last[EVALCI_ROLES];
+
+typedef enum evalci_winner {
+  EVALCI_NO_WINNER = -1,
+  EVALCI_A_WINS,
+  EVALCI_B_WINS,
+  EVALCI_TIE,
+  EVALCI_BOTH_BAD /* a tie too */
+} evalci_winner;
+
+/* The winner that a word names, in any case; EVALCI_NO_WINNER if it names none. */
+evalci_winner evalci_winner_named(const char *word, size_t length);
 
 #endif

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The slot of a score: where it is, or a free one where it would be. */
+/* The slot that holds a score, or the free slot where it belongs. */
 static unsigned slot_of(const ev_score *slots, unsigned capacity, double score) {
   sqlite3_uint64 bits;
   memcpy(&bits, &score, sizeof bits);
@@ -17,7 +17,7 @@ static unsigned slot_of(const ev_score *slots, unsigned capacity, double score) 
   return at;
 }
 
-/* Moves the scores that are not vacant into so many slots. */
+/* Moves the scores that are not vacant into a table of this many slots. */
 static bool rehash_scores(evalci_scores *scores, unsigned capacity) {
   ev_score *slots = sqlite3_malloc64((sqlite3_uint64)capacity * sizeof *slots);
   if (!slots) return false;
@@ -34,8 +34,8 @@ static bool rehash_scores(evalci_scores *scores, unsigned capacity) {
   return true;
 }
 
-/* Makes room for one more: by dropping vacant scores when they are the most, as they
-** come to be in a window over ever new scores, or by half as many slots again. */
+/* Makes room for one more: by dropping vacant scores when they are the majority, as happens in a
+** window over ever new scores, or by growing by half. */
 static bool make_room(evalci_scores *scores) {
   if (scores->used < scores->capacity / 5 * 4) return true;
   if (scores->vacant > scores->used / 2) return rehash_scores(scores, scores->capacity);

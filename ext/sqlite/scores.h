@@ -11,17 +11,17 @@
 #include "../stats/mean.h"
 #include "surface.h"
 
-/* Zeroed, it is empty.  Open addressing, 16 bytes a slot; at least 8/15 of the slots
-** are used, so that a score takes 30 bytes at the most. */
+/* An empty table is zeroed.  Open addressing, 16 bytes per slot; at least 8/15 of the slots are
+** used, so that a score takes at most 30 bytes. */
 typedef struct evalci_scores {
-  ev_score *slots;         /* a score that is NAN is a free slot */
-  unsigned capacity, used; /* slots, and those that are not free */
-  unsigned vacant;         /* used ones whose score has left the frame */
-  double total;            /* of all scores, how often they came */
+  ev_score *slots;         /* a slot whose score is NAN is free */
+  unsigned capacity, used; /* number of slots, and of slots that are not free */
+  unsigned vacant;         /* used slots whose score has left the frame */
+  double total;            /* sum of all counts */
 } evalci_scores;
 
-/* Adds a score `times`, which may be negative for one that leaves; false when memory
-** is short.  The score is a number, and their total is at most 2^53. */
+/* Adds a score `times` times, negative for one that leaves; false when memory is short.  The
+** score is a number, and the sum of counts is at most 2^53. */
 bool evalci_add_score(evalci_scores *scores, double score, double times);
 
 /* The different scores, sqlite3_malloc'ed; NULL when memory is short. */

@@ -1,6 +1,5 @@
 /*
-** What a model could not compute, as an error (contract 9): never NULL, never a
-** guess.
+** Reports a model's failure as an error (contract 9): never NULL, never a guess.
 */
 #include <math.h>
 
@@ -12,12 +11,12 @@ bool evalci_check_status(sqlite3_context *context, const char *name, ev_status s
   case EV_OK:
     return true;
   case EV_NO_MEMORY:
-    break; /* no message: that is how a call says so */
+    break; /* no message: a call without one reports that memory is short */
   case EV_INTERRUPTED:
     sqlite3_result_error_code(context, SQLITE_INTERRUPT);
     return false;
   case EV_TOO_LARGE:
-    evalci_fail(&call, "these clusters hold more questions than double precision can weigh; "
+    evalci_fail(&call, "these clusters have too many questions for double precision; "
                        "pass fewer, or scale k and n down");
     break;
   case EV_NOT_CONVERGED:

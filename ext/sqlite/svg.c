@@ -1,6 +1,6 @@
 /*
-** What the pictures share: labels that are anybody's text, and the frame of a
-** document that stands alone as a file and inside a page alike.
+** Shared by the pictures: labels made from any text, and the frame of a document that works
+** both as a file and inside a page.
 */
 #include <math.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 enum { MOST_CHARACTERS = 300 };
 static const char REPLACEMENT[] = "\xEF\xBF\xBD", ELLIPSIS[] = "\xE2\x80\xA6";
 
-/* One character of text that ends at `end`: its code point and its length, or
-** -1 and 1 where it is not UTF-8. */
+/* Decodes one character of text that ends at `end`: its code point and length, or -1 and 1 where
+** it is not UTF-8. */
 typedef struct character {
   long code;
   int size;
@@ -34,7 +34,7 @@ static character character_at(const char *text, const char *end) {
   return (character){code, size};
 }
 
-/* What XML has no way to write. */
+/* Characters that XML cannot represent. */
 static bool is_forbidden(long code) {
   return code < 0x20 || (code >= 0x7F && code < 0xA0) || (code >= 0xD800 && code < 0xE000) ||
          (code & 0xFFFE) == 0xFFFE;
@@ -68,20 +68,20 @@ char *evalci_label(sqlite3_value *value) {
   return text ? evalci_clean(text, (size_t)sqlite3_value_bytes(value)) : evalci_clean("", 0);
 }
 
-/* Fowler, Noll and Vo's. */
+/* The FNV-1a hash of Fowler, Noll and Vo. */
 static sqlite3_uint64 hash_onto(sqlite3_uint64 hash, const char *bytes, size_t size) {
   for (size_t i = 0; i < size; i++) hash = (hash ^ (unsigned char)bytes[i]) * 1099511628211u;
   return hash;
 }
 
-/* Of the bytes and the type. */
+/* A hash of a value's bytes and type. */
 sqlite3_uint64 evalci_hash(sqlite3_value *value) {
   sqlite3_uint64 seed = 14695981039346656037u + (unsigned)sqlite3_value_type(value);
   const char *text = (const char *)sqlite3_value_text(value);
   return hash_onto(seed, text ? text : "", text ? (size_t)sqlite3_value_bytes(value) : 0);
 }
 
-/* Of one character, in ems: of the common sans-serif fonts, the widest. */
+/* The width of one character in ems: the widest of the common sans-serif fonts. */
 static double character_width(long code) {
   static const char narrow[] = "!'(),-./:;I[]fijlrt`{|} ", wide[] = "%@MWmw";
   if (code < 0x80) {
@@ -89,8 +89,8 @@ static double character_width(long code) {
     if (strchr(wide, (int)code)) return 1.02;
     return code >= 'A' && code <= 'Z' ? 0.8 : 0.64;
   }
-  /* Joiners and the marks that combine take no room; what follows Latin, Greek
-  ** and Cyrillic may be as wide as it is high, and an emoji wider. */
+  /* Joiners and combining marks have no width; characters beyond Latin, Greek and Cyrillic may
+  ** be as wide as they are high, and emoji wider. */
   if ((code >= 0x300 && code < 0x370) || (code >= 0x200B && code < 0x2010) ||
       (code >= 0xFE00 && code < 0xFE10))
     return 0;
@@ -111,8 +111,8 @@ static size_t fitting(const char *label, double most, double *width) {
   return (size_t)(c - label);
 }
 
-/* Where the end of the label begins that fits in `most` ems: not with a mark that
-** combines with what is left out. */
+/* The beginning of the longest end of the label that fits in `most` ems; it does not begin with
+** a combining mark. */
 static const char *fitting_end(const char *label, double most) {
   const char *end = label + strlen(label), *from = label;
   double whole, rest;
@@ -145,7 +145,7 @@ void evalci_append_escaped(sqlite3_str *out, const char *text, size_t size) {
   }
 }
 
-/* What is kept of a label that does not fit: so many bytes, and the text from `end` on. */
+/* The parts kept of a label that does not fit: its first bytes, and the text from `end` on. */
 typedef struct cut {
   size_t bytes;
   const char *end;
@@ -173,7 +173,7 @@ void evalci_append_label(sqlite3_str *out, const char *label, double most, doubl
   evalci_append_escaped(out, kept.end, strlen(kept.end));
 }
 
-/* What a label reads like once cut, hashed; 0 when it is not cut. */
+/* A hash of what a label looks like once cut; 0 when it is not cut. */
 static sqlite3_uint64 reading_of(const char *label, double most, double head) {
   double width;
   if (!label[fitting(label, most, &width)]) return 0;
@@ -233,7 +233,7 @@ void evalci_close_text(sqlite3_str *out) {
   sqlite3_str_appendall(out, "</text>\n");
 }
 
-/* The title is of 16 pixels, and bold, which is a little wider. */
+/* The title is bold and 16 pixels high; bold is slightly wider. */
 static const double TITLE_HEIGHT = 30, TITLE_EM = 17;
 
 double evalci_title_height(const evalci_drawing *options) {

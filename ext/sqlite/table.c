@@ -20,7 +20,7 @@ typedef struct table_cursor {
   int row;
   bool computed;    /* the cells are those of the row */
   bool has_data;    /* no argument is NULL */
-  ev_status status; /* of computing them */
+  ev_status status; /* the status of computing them */
   evalci_cell cells[EVALCI_TABLE_COLUMNS];
   sqlite3_value *given[EVALCI_TABLE_ARGUMENTS]; /* for the hidden columns */
   double data[]; /* as read() left them: sqlite3_malloc aligns to 8 bytes */
@@ -54,12 +54,12 @@ static int table_disconnect(sqlite3_vtab *base) {
   return SQLITE_OK;
 }
 
-/* Passes the arguments on to filter() in their order; idxNum counts them.  A plan
-** without the required ones must not fail here: SQLite asks for such plans too when
-** it weighs an OR, and turns them down for their cost. */
+/* Passes the arguments to filter() in their order; idxNum counts them.  A plan without the
+** required ones must not fail here: SQLite also asks for such plans when it considers an OR, and
+** rejects them by their cost. */
 static int table_best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
   const evalci_table *table = table_of(base);
-  int constraint[EVALCI_TABLE_ARGUMENTS] = {0}; /* 1 + which one gives an argument */
+  int constraint[EVALCI_TABLE_ARGUMENTS] = {0}; /* 1 + the constraint that gives an argument */
   bool withheld[EVALCI_TABLE_ARGUMENTS] = {false};
   for (int i = 0; i < info->nConstraint; i++) {
     const struct sqlite3_index_constraint *c = &info->aConstraint[i];
@@ -139,7 +139,7 @@ static int table_at_end(sqlite3_vtab_cursor *base) {
   return ((table_cursor *)base)->row >= table_of(base->pVtab)->rows;
 }
 
-/* Computes the cells of the row when the first of them is asked for. */
+/* Computes the row's cells when the first of them is asked for. */
 static void compute_row(const evalci_table *table, table_cursor *c) {
   if (c->computed) return;
   for (int i = 0; i < table->columns; i++) c->cells[i] = (evalci_cell){NULL, NAN};
@@ -165,9 +165,8 @@ static int table_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
   return SQLITE_OK;
 }
 
-/* No xCreate: the table exists by its name alone, as json_each does.  No
-** rowids: an OR joins its sides by them, and would take two arguments' rows for
-** one. */
+/* No xCreate: the table exists by its name alone, as json_each does.  No rowids: SQLite joins
+** the two sides of an OR by rowid, and would take rows of two different arguments for one. */
 static const sqlite3_module table_module = {
     .xConnect = table_connect,
     .xBestIndex = table_best_index,

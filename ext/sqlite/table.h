@@ -19,16 +19,16 @@ typedef struct evalci_cell {
 
 typedef struct evalci_table {
   const char *name;
-  /* The columns and then, hidden, the arguments.  Those are not called what the
-  ** function's documentation calls them: f(k, n) would take its own columns for the
-  ** caller's. */
+  /* The columns and then, hidden, the arguments.  The hidden columns do not have the names used
+  ** in the documentation: in f(k, n) the arguments would otherwise refer to the function's own
+  ** columns instead of the caller's. */
   const char *schema;
   int columns, arguments, required, rows;
-  const char *usage; /* what a call without its arguments is told */
-  size_t size;       /* of what read() leaves for row() */
+  const char *usage; /* the message for a call without arguments */
+  size_t size;       /* size of what read() stores for row() */
   /* Reads the arguments, none of which is NULL; false after leaving a message. */
   bool (*read)(evalci_call *call, int argc, sqlite3_value **argv, void *data);
-  /* Fills one row; `data` is NULL when an argument is.  Cells come NULL. */
+  /* Fills one row; `data` is NULL if an argument is NULL.  Cells are NULL at first. */
   ev_status (*row)(const void *data, int row, evalci_cell *cells);
 } evalci_table;
 

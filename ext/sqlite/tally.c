@@ -11,18 +11,18 @@
 
 #include "function.h"
 
-/* What one column can have in a row, EVALCI_NO_RESULT included: a cell is bit
+/* The results that a column can have in a row, including EVALCI_NO_RESULT: a cell is bit
 ** OUTCOMES (1 - first) + (1 - second). */
 enum { OUTCOMES = 3 };
 
 typedef struct tally {
   sqlite3_int64 seen[OUTCOMES][OUTCOMES]; /* rows by their results, each plus 1 */
-  sqlite3_int64 rows;                     /* in the group or frame, NULL results included */
-  int columns;                            /* that the method takes; 0 before the first row */
+  sqlite3_int64 rows;                     /* in the group or frame, including NULL results */
+  int columns;                            /* the number of arguments; 0 before the first row */
   bool only_real;                         /* the first row's options were one number, */
   double real;                            /* which is this */
-  bool failed;                            /* a row was refused: there is nothing to answer */
-  ev_options options;                     /* as the first of those rows had them */
+  bool failed;                            /* a row was refused, so there is no answer */
+  ev_options options;                     /* the options of the first row */
 } tally;
 
 static const char *const *tally_columns(const evalci_function *f) {
@@ -37,14 +37,13 @@ static const char *const *tally_counts(const evalci_function *f) {
 ** Rows
 */
 
-/* Those with the results y; a method of one column has none in the other. */
+/* The counter of rows with the results y; a method of one column has no second result. */
 static sqlite3_int64 *rows_like(tally *t, const int *y) {
   return &t->seen[y[0] + 1][y[1] + 1];
 }
 
-/* wilson_ci(18, 20): somebody has counts and took the aggregate for the
-** scalar.  A y that is a result and a level like 95 are a percentage, not
-** counts. */
+/* Whether a call like wilson_ci(18, 20) comes from somebody with counts who took the aggregate
+** for the scalar.  If y is 0 or 1 and the level is like 95, it is a percentage instead. */
 static bool looks_like_k_n(const evalci_function *f, int argc, sqlite3_value **argv) {
   double y, level;
   const evalci_layout *layout = f->layout;
@@ -68,8 +67,8 @@ static bool check_tally_options(const evalci_function *f, evalci_call *call, int
                      evalci_show(argv[1]).text);
 }
 
-/* precision_ci(8, 2), f1_ci(8, 2, 1): the same, where the scalar takes as many.  A result
-** that is none, or a level, is what is wrong. */
+/* The same for precision_ci(8, 2) and f1_ci(8, 2, 1), where the scalar takes the same number of
+** arguments. */
 static void suggest_counts(const evalci_function *f, evalci_call *call, int wrong, int argc,
                            sqlite3_value **argv) {
   char *twin = evalci_twin_call(f, argc, argv);
@@ -81,9 +80,9 @@ static void suggest_counts(const evalci_function *f, evalci_call *call, int wron
   sqlite3_free(twin);
 }
 
-/* Most rows are integers, with no option or with a constant level: after the first of
-** them there is nothing left to check but the results.  Rows like this one; NULL when it
-** is another.  Without an array, which the compiler would guard at each call. */
+/* The fast path: most rows are integers, without options or with a constant level; after the
+** first of them only the results need checking.  Returns the counter, or NULL for any other row.
+** No array is used, since the compiler would add a stack guard to each call. */
 static sqlite3_int64 *usual_rows(tally *t, int argc, sqlite3_value **argv) {
   int columns = t->columns;
   if (argc > columns + t->only_real) return NULL;
@@ -99,7 +98,7 @@ static sqlite3_int64 *usual_rows(tally *t, int argc, sqlite3_value **argv) {
   return b > 1 ? NULL : &t->seen[a + 1][b + 1];
 }
 
-/* Rows like any other one; NULL when it is refused. */
+/* The counter of any other row; NULL when the row is refused. */
 static sqlite3_int64 *other_rows(tally *t, const evalci_function *f, evalci_call *call, int argc,
                                  sqlite3_value **argv) {
   int columns = evalci_arguments_of(f), bad = -1;
@@ -163,12 +162,12 @@ static void tally_inverse(sqlite3_context *context, int argc, sqlite3_value **ar
 ** Answers
 */
 
-/* Whether a count is the k of the next one. */
+/* Whether a count is the k of the next count. */
 static bool is_k(const evalci_layout *layout, int i) {
   return layout->counts[i + 1] && (layout->cells[i] & ~layout->cells[i + 1]) == 0;
 }
 
-/* Whether there is anything to compute from. */
+/* Whether there is any data. */
 static bool any_data(const evalci_layout *layout, const double *counts) {
   double total = 0;
   if (layout->none_counts) return true;
@@ -179,24 +178,19 @@ static bool any_data(const evalci_layout *layout, const double *counts) {
   return layout->separate_questions || total > 0;
 }
 
-static ev_status ask_model(const evalci_function *f, const double *counts,
-                           const ev_options *options, ev_host host, ev_interval *out) {
-  if (f->layout->polls) return f->ci.polling(counts, options, host, out);
-  return f->p.counts ? f->p.counts(counts, options, &out->lo) : f->ci.counts(counts, options, out);
-}
-
 static void answer_counts(sqlite3_context *context, const double *counts,
                           const ev_options *options) {
   const evalci_function *f = sqlite3_user_data(context);
   ev_interval out = {NAN, NAN};
-  ev_options asked = *options;
+  ev_host host = evalci_host_of(context);
   if (!any_data(f->layout, counts)) return;
-  asked.memo = f->memo;
-  ev_status status = ask_model(f, counts, &asked, evalci_host_of(context), &out);
+  host.memo = f->memo;
+  ev_status status = f->p.counts ? f->p.counts(counts, options, host, &out.lo)
+                                 : f->ci.counts(counts, options, host, &out);
   evalci_result(context, status, out);
 }
 
-/* How many rows are in one of the cells. */
+/* The number of rows in these cells. */
 static double rows_in(const tally *t, unsigned cells) {
   sqlite3_int64 rows = 0;
   for (int i = 0; cells >> i; i++)
@@ -224,7 +218,8 @@ static void answer_tally(sqlite3_context *context) {
 ** Counts as given
 */
 
-/* Whole numbers: each k at most its n; and those of the same questions at most 2^53 together. */
+/* Checks the counts: whole numbers, each k at most its n; and counts of the same questions at
+** most 2^53 in sum. */
 static bool read_counts(evalci_call *call, const evalci_layout *layout, sqlite3_value **argv,
                         double *counts) {
   double total = 0;

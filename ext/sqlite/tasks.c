@@ -43,7 +43,7 @@ static bool add_to_tasks(evalci_call *call, evalci_group *g, sqlite3_value **arg
 
 const evalci_rows evalci_scores_by_task = {{"score", "task"}, 1, add_to_tasks};
 
-/* By task, whatever the score. */
+/* Compares tasks, ignoring scores. */
 static int compare_tasks(const void *left, const void *right) {
   const evalci_entry *const *a = left, *const *b = right;
   if ((*a)->size != (*b)->size) return (*a)->size < (*b)->size ? -1 : 1;

@@ -56,8 +56,8 @@ static bool add_clustered_difference(evalci_call *call, evalci_group *g, sqlite3
   return !both || add_to_cluster(call, g, argv[2], difference, times);
 }
 
-/* What the low parts carry goes to the high one first, for the same sum may have come
-** in different parts. */
+/* The low part's carry goes to the high part first, since equal sums may have come in different
+** parts. */
 static ev_score_cluster unit_of_cluster(const evalci_group *g, const evalci_entry *e) {
   sqlite3_int64 carry = e->counts[1] >> 31, low = e->counts[1] - (carry << 31);
   double total = (double)(e->counts[0] + carry) * LOW_PART + (double)low;
@@ -67,16 +67,22 @@ static ev_score_cluster unit_of_cluster(const evalci_group *g, const evalci_entr
 /*
 ** Pairs of numbers: an entry is how often a pair came
 */
-static bool add_pair(evalci_group *g, const double *pair, int times) {
-  evalci_key key = {.type = SQLITE_BLOB, .bytes = pair, .size = 2 * sizeof *pair};
+bool evalci_add_numbers(evalci_call *call, evalci_group *g, const double pair[2], double n,
+                        int times) {
+  double numbers[] = {pair[0] + 0.0, pair[1] + 0.0}; /* -0.0 is 0.0 */
+  evalci_key key = {.type = SQLITE_BLOB, .bytes = numbers, .size = sizeof numbers};
+  if (n == 0) return true;
   evalci_entry *e = evalci_entry_of(&g->keys, &key);
   if (!e) return false;
-  evalci_add_to_entry(&g->keys, e, (sqlite3_int64[]){1}, times);
+  if (times > 0 && (double)e->counts[0] + n > 0x1p53)
+    return evalci_fail(call, "n must add up to at most 2^53, got %lld and more; scale them down",
+                       e->counts[0]);
+  evalci_add_to_entry(&g->keys, e, (sqlite3_int64[]){(sqlite3_int64)n}, times);
   return true;
 }
 
-/* The total of n numbers from lo to hi.  A sum of doubles may miss the ends by its
-** rounding, which is forgiven. */
+/* Checks a total of n numbers from lo to hi.  A sum of doubles may exceed the ends by rounding,
+** which is allowed. */
 static bool read_total(evalci_call *call, sqlite3_value **argv, double lo, double hi,
                        double *pair) {
   if (!evalci_read_count(call, "n", argv[1], &pair[1])) return false;
@@ -92,13 +98,13 @@ static bool read_total(evalci_call *call, sqlite3_value **argv, double lo, doubl
                      lo, hi, evalci_show(argv[0]).text, evalci_show(argv[1]).text);
 }
 
-/* NULLs are skipped, and so is a cluster without questions. */
+/* NULLs are skipped, and so are clusters without questions. */
 static bool add_total_within(evalci_call *call, evalci_group *g, sqlite3_value **argv, int times,
                              double lo, double hi) {
   double pair[2];
   if (evalci_any_null(2, argv)) return true;
   if (!read_total(call, argv, lo, hi, pair)) return false;
-  return pair[1] == 0 || add_pair(g, pair, times);
+  return pair[1] == 0 || evalci_add_numbers(call, g, pair, 1, times);
 }
 
 static bool add_total(evalci_call *call, evalci_group *g, sqlite3_value **argv, int times) {
@@ -120,16 +126,28 @@ static bool add_weighted(evalci_call *call, evalci_group *g, sqlite3_value **arg
                        "a weight must be a positive number, up to 3e150, got %s; "
                        "leave rows out with WHERE",
                        evalci_show(argv[1]).text);
-  return add_pair(g, pair, times);
+  return evalci_add_numbers(call, g, pair, 1, times);
 }
 
-/* A row without a total, or without a count, is skipped. */
-static bool add_total_and_count(evalci_call *call, evalci_group *g, sqlite3_value **argv,
-                                int times) {
-  double pair[2];
+/* A row without a total, or without a count, is skipped; n is NULL where a row is one. */
+static bool add_amounts(evalci_call *call, evalci_group *g, sqlite3_value **argv, sqlite3_value *n,
+                        int times) {
+  double pair[2], rows = 1;
   if (evalci_any_null(2, argv)) return true;
   return evalci_read_amount(call, "total", argv[0], &pair[0]) &&
-         evalci_read_amount(call, "count", argv[1], &pair[1]) && add_pair(g, pair, times);
+         evalci_read_amount(call, "count", argv[1], &pair[1]) &&
+         (!n || evalci_read_count(call, "n", n, &rows)) &&
+         evalci_add_numbers(call, g, pair, rows, times);
+}
+
+static bool add_total_and_count(evalci_call *call, evalci_group *g, sqlite3_value **argv,
+                                int times) {
+  return add_amounts(call, g, argv, NULL, times);
+}
+
+static bool add_counted_amounts(evalci_call *call, evalci_group *g, sqlite3_value **argv,
+                                int times) {
+  return evalci_any_null(3, argv) || add_amounts(call, g, argv, argv[2], times);
 }
 
 static ev_score_cluster unit_of_pair(const evalci_entry *e) {
@@ -144,14 +162,15 @@ const evalci_rows evalci_clustered_differences = {
 const evalci_rows evalci_given_totals = {{"total", "n"}, 1, add_total};
 const evalci_rows evalci_given_differences = {{"total", "n"}, 1, add_total_difference};
 const evalci_rows evalci_totals_and_counts = {{"total", "count"}, 1, add_total_and_count};
+const evalci_rows evalci_counted_amounts = {{"total", "count", "n"}, 1, add_counted_amounts};
 const evalci_rows evalci_weighted_scores = {{"score", "weight"}, 1, add_weighted};
 
 /*
 ** Answers
 */
 
-/* The units of the frame or group, whose entries have three counts where they are clusters;
-** NULL when there are none, or no memory, which is reported. */
+/* The units of the group or frame, with three counts per entry where they are clusters; NULL
+** where there are none, or after reporting that memory is short. */
 static ev_score_cluster *list_units(sqlite3_context *context, const evalci_group *g,
                                     size_t *count) {
   *count = 0;

@@ -28,9 +28,9 @@
 #include "beta.h"
 #include "root.h"
 
-/* What one cell adds to D: seen ln(estimate / p) + total (p - estimate).  The second part
-** adds up to nothing over the cells, and makes each of them positive, so that nothing
-** cancels however many questions there are. */
+/* The part of one cell in D: seen ln(estimate / p) + total (p - estimate).  The second terms sum to
+** 0 over the cells, and make each part positive, so that nothing cancels however many questions
+** there are. */
 static double deviance(double seen, double total, double p) {
   double estimate = seen / total, u = (p - estimate) / estimate;
   if (seen == 0) return total * p;
@@ -42,9 +42,9 @@ static double deviance(double seen, double total, double p) {
 ** One proportion
 */
 
-/* ln L(estimate) - ln mean, which is a ratio of beta functions.  Each is a peak and two
-** powers of its mean; the powers leave how far the posterior's mean is from the estimate,
-** and from the prior's. */
+/* ln L(estimate) - ln mean, which is a ratio of beta functions.  Each is a peak times two powers of
+** its mean; the powers combine to the distances of the posterior's mean from the estimate and from
+** the prior's mean. */
 static double ln_gain(double k, double n, double a, double b) {
   ev_beta posterior = ev_beta_make(k + a, n - k + b), prior = ev_beta_make(a, b);
   double x = posterior.mean, y = posterior.comean;
@@ -52,11 +52,11 @@ static double ln_gain(double k, double n, double a, double b) {
          deviance(a, a + b, x) + deviance(b, a + b, y);
 }
 
-/* D at a logit is convex, so Newton's method from beyond the root comes to it without
-** passing it. */
+/* D as a function of the logit is convex, so Newton's method from beyond the root reaches it
+** without passing it. */
 enum { ANYTIME_STEPS = 100 };
 
-/* The point below the estimate, of k >= 1, at which D is so much. */
+/* The point below the estimate, k >= 1, at which D equals `most`. */
 static bool lower_point(double k, double n, double most, ev_point *p) {
   /* D >= k ln(estimate / p) + (n-k) ln(1 - estimate) */
   double off = k < n ? (n - k) * log1p(-k / n) : 0;
@@ -75,7 +75,8 @@ static bool lower_point(double k, double n, double most, ev_point *p) {
   return false;
 }
 
-ev_status ev_anytime(const double *c, const ev_options *options, ev_interval *ci) {
+ev_status ev_anytime(const double *c, const ev_options *options, ev_host host, ev_interval *ci) {
+  (void)host;
   double k = c[0], n = c[1], most = ln_gain(k, n, options->a, options->b) - log1p(-options->level);
   assert(k >= 0 && k <= n && n >= 1);
   ev_point lower = {0, 1}, upper = {0, 1};
@@ -90,13 +91,13 @@ ev_status ev_anytime(const double *c, const ev_options *options, ev_interval *ci
 ** A paired difference
 */
 
-/* What is counted: pairs that A alone got right, B alone, and the rest. */
+/* The counts: pairs that A alone got right, B alone, and the rest. */
 typedef struct triple {
   double a, b, rest, total;
 } triple;
 
-/* D where p_a - p_b = d, at least 0, and the likelihood is otherwise the largest: p_b is
-** a root of a quadratic. */
+/* The smallest D with p_a - p_b = d, d at least 0, which maximizes the likelihood; p_b is a root of
+** a quadratic. */
 static double profile(triple t, double d) {
   double linear = (2 * t.total - t.a + t.b) * d - t.a - t.b, product = t.b * d * (1 - d);
   double root = sqrt(linear * linear + 8 * t.total * product);
@@ -110,7 +111,7 @@ static triple exchanged(triple t) {
   return (triple){t.b, t.a, t.rest, t.total};
 }
 
-/* The difference above the estimate at which D is so much: bisection, to the last digit. */
+/* The difference above the estimate at which D equals `most`, by bisection, to the last digit. */
 static double upper_difference(triple t, double most) {
   ev_bracket in = {(t.a - t.b) / t.total, 1};
   double x = (in.low + in.high) / 2;
@@ -122,12 +123,14 @@ static double upper_difference(triple t, double most) {
   return in.high;
 }
 
-/* ln(n!) is n ln n - n + half of ln(2 pi n), and this much more; of 0 nothing. */
+/* ln(n!) - (n ln n - n); 0 for n = 0. */
 static double stirling(double n) {
   return n > 0 ? 0.5 * log(2 * M_PI * n) + log(gsl_sf_gammastar(n)) : 0;
 }
 
-ev_status ev_anytime_paired_diff(const double *c, const ev_options *options, ev_interval *ci) {
+ev_status ev_anytime_paired_diff(const double *c, const ev_options *options, ev_host host,
+                                 ev_interval *ci) {
+  (void)host;
   triple t = {c[1], c[2], c[0] + c[3], c[0] + c[1] + c[2] + c[3]};
   assert(t.total >= 1);
   /* The mean over Dirichlet(1,1,1) is 2 a! b! rest! / (n+2)!. */

@@ -142,6 +142,17 @@ ev_status ev_atoms_mirror(const ev_atoms *atoms, ev_atoms *mirror) {
   return EV_OK;
 }
 
+bool ev_atoms_at_ends(const ev_atoms *atoms, double counts[2]) {
+  counts[0] = counts[1] = 0;
+  for (size_t i = 0; i < atoms->count; i++) {
+    const ev_atom *atom = &atoms->list[i];
+    if (atom->above > 0 && atom->below > 0) return false;
+    if (atom->above > 0) counts[0] += atom->weight;
+    counts[1] += atom->weight;
+  }
+  return true;
+}
+
 int ev_atoms_compare(const ev_atoms *a, const ev_atoms *b) {
   int order = (a->count > b->count) - (a->count < b->count);
   for (size_t i = 0; i < a->count && order == 0; i++) {

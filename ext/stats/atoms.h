@@ -37,16 +37,16 @@ ev_status ev_atoms_of_weighted(const ev_weighted_score *scores, size_t count,
                                const ev_score_range *range, ev_atoms *atoms);
 ev_status ev_atoms_of_clusters(const ev_score_cluster *clusters, size_t count,
                                const ev_score_range *range, ev_atoms *atoms);
-/* Of totals over 2^total_exponent above, and sizes over 2^size_exponent below; rows that have
-** neither are left out.  Not all are. */
+/* Atoms of totals over 2^total_exponent above, and sizes over 2^size_exponent below; rows that have
+** neither are left out.  Not all may be. */
 ev_status ev_atoms_of_ratios(const ev_score_cluster *rows, size_t count, int total_exponent,
                              int size_exponent, ev_atoms *atoms);
 void ev_atoms_free(ev_atoms *atoms);
 
-/* As of scores with their signs changed. */
+/* The atoms of the scores with their signs changed. */
 ev_status ev_atoms_mirror(const ev_atoms *atoms, ev_atoms *mirror);
 
-/* Less than 0, 0 or more, as strcmp() gives. */
+/* Less than, equal to or more than 0, as strcmp() returns. */
 static inline int ev_compare_numbers(double a, double b) {
   return (a > b) - (a < b);
 }
@@ -57,7 +57,10 @@ static inline int ev_compare_counts(double k_a, double n_a, double k_b, double n
 }
 int ev_atoms_compare(const ev_atoms *a, const ev_atoms *b);
 
-/* A copy with further atoms in their places; an equal one gains the weight. */
+/* Whether every score is an end of the range; if so, the number at the upper end, and of all. */
+bool ev_atoms_at_ends(const ev_atoms *atoms, double counts[2]);
+
+/* A copy with further atoms inserted; an equal atom gains the weight. */
 ev_status ev_atoms_with(const ev_atoms *atoms, const ev_atom *more, size_t count, ev_atoms *with);
 
 #endif

@@ -38,6 +38,12 @@
 
 #include "root.h"
 
+ev_point ev_ln_from(ev_point from, double away) {
+  ev_point by = {away < 700 ? log1p(from.x * expm1(away)) : away + log(from.x),
+                 away > -700 ? log1p(from.y * expm1(-away)) : log(from.y) - away};
+  return (ev_point){-by.y, -by.x};
+}
+
 ev_beta ev_beta_make(double a, double b) {
   assert(a > 0 && b > 0 && isfinite(a) && isfinite(b));
   ev_beta d = {.a = a, .b = b};
@@ -146,10 +152,11 @@ static double beta_density_outward(double v, void *params) {
 static double beta_ratio_by_quadrature(const ev_beta *d, ev_point t) {
   beta_outward o = {d->a, d->b, t};
   gsl_function f = {beta_density_outward, &o};
-  double sd = sqrt(d->mean * d->comean / (d->a + d->b));
-  double z = fabs(ev_beta_deviation(d, t)) / sd;
-  /* exp(-45) of the starting density, and well under eps of the tail. */
-  double range = sd * 90 / (sqrt(z * z + 90) + z);
+  double up = (d->a - 1) / t.x, down = (d->b - 1) / t.y;
+  double rate = up - down, bend = up / t.x + down / t.y;
+  /* Where rate v + bend v^2 / 2 is 45: exp(-45) of the starting density, and well under eps of
+  ** the tail. */
+  double range = 90 / (sqrt(rate * rate + 90 * bend) + rate);
   double area, err, resabs, resasc;
   gsl_integration_qk41(&f, 0, fmin(range, t.x), &area, &err, &resabs, &resasc);
   return area / (t.x * t.y);
@@ -201,8 +208,8 @@ ev_point ev_at_logit(double t) {
   return (ev_point){1 / (1 + exp(-t)), 1 / (1 + exp(t))};
 }
 
-/* A first guess at the logit of the lower p-quantile: Abramowitz and Stegun
-** 26.5.22, whose shapes less a half must stay positive. */
+/* A first guess at the logit of the lower p-quantile, by Abramowitz and Stegun 26.5.22, which needs
+** shapes above a half. */
 static double beta_guess_logit(const ev_beta *d, double p) {
   double z = gsl_cdf_ugaussian_Pinv(p);
   double ra = 1 / (2 * fmax(d->a, 0.75) - 1), rb = 1 / (2 * fmax(d->b, 0.75) - 1);
@@ -225,10 +232,9 @@ static beta_lower beta_lower_at(const ev_beta *d, ev_point t) {
   return (beta_lower){log(P), P / fmax(w, DBL_MIN)};
 }
 
-/* One step of Newton's method for ln P = ln_p on the logit, with Halley's
-** correction, which makes the approach cubic, where that is safe.  True when the
-** error left, cubic in the step, is negligible; the step's own rounding is so once
-** it is short. */
+/* One step of Newton's method for ln P = ln_p on the logit, with Halley's correction, which makes
+** convergence cubic, where that is safe.  True if the remaining error, cubic in the step, is
+** negligible; for a short step, so is its rounding. */
 static bool beta_quantile_step(const ev_beta *d, double ln_p, ev_point *t) {
   beta_lower at = beta_lower_at(d, *t);
   double bend = -(d->a + d->b) * ev_beta_deviation(d, *t) - 1 / at.ratio;
@@ -241,10 +247,10 @@ static bool beta_quantile_step(const ev_beta *d, double ln_p, ev_point *t) {
   return fabs(step) < 0.1 && fabs(step) * step * step * curvature < 0.1 * DBL_EPSILON;
 }
 
-/* The quantile where b is so small, as a prior of 1e-15 is, that it rounds to 1.
-** The upper tail is y^b / (b B) there, and Newton's method on the lower tail, which
-** is 1 minus that, has no digits left to go by.  b B(a,b) is
-** Gamma(1+b) Gamma(a) / Gamma(a+b).  False where the quantile is not so close to 1. */
+/* The quantile if b is so small, as under a prior of 1e-15, that it rounds to 1.  There the upper
+** tail is y^b / (b B), and the lower tail, which is 1 minus that, has no digits for Newton's
+** method.  b B(a,b) is Gamma(1+b) Gamma(a) / Gamma(a+b).  False if the quantile is not that close
+** to 1. */
 static bool beta_quantile_at_end(const ev_beta *d, double p, ev_point *t) {
   double ln_bB = gsl_sf_lngamma(1 + d->b) - gsl_sf_lnpoch(d->a, d->b);
   double y = exp((log1p(-p) + ln_bB) / d->b);

@@ -30,6 +30,9 @@ static inline double ev_with_exact_complement(double smaller) {
   return smaller > 0x1p-10 ? 1 - (1 - smaller) : smaller;
 }
 
+/* ln of x / from.x and of y / from.y at the point whose logit is `away` above from's. */
+ev_point ev_ln_from(ev_point from, double away);
+
 /* Needs finite a, b > 0. */
 ev_beta ev_beta_make(double a, double b);
 

@@ -8,26 +8,14 @@
 
 #include "beta.h"
 
-/* k of n with the chance p, 0 < p < 1; k need not be whole, but lies in [0, n]. */
+/* The probability of k of n with the rate p, 0 < p < 1; k need not be whole, but lies in [0, n]. */
 double ev_binomial_pmf(double k, double n, ev_point p);
 
-/* P(K <= k) and P(K >= k), of real k too; nothing for k below 0 and above n. */
+/* P(K <= k) and P(K >= k), also for real k; 0 for k below 0, or above n. */
 double ev_binomial_at_most(double k, double n, ev_point p);
 double ev_binomial_at_least(double k, double n, ev_point p);
 
-/* P(K <= k) and P(K = k) of whole k, which follow from those of one count or one trial
-** fewer: a few nanoseconds, where a beta function takes microseconds.  k from -1 on. */
-typedef struct ev_cumulative {
-  double k, n;
-  ev_point p;
-  double at_most, at;
-  int steps; /* since both were computed afresh */
-} ev_cumulative;
-ev_cumulative ev_cumulative_at(double k, double n, ev_point p);
-void ev_next_count(ev_cumulative *c);
-void ev_next_trial(ev_cumulative *c);
-
-/* The counts beyond which nothing is: nine standard deviations and more. */
+/* The counts beyond which probabilities are negligible: nine standard deviations and more. */
 typedef struct ev_window {
   double least, most, mean, sd;
 } ev_window;

@@ -41,8 +41,8 @@ static double density_ratio(const ev_beta *over, const ev_beta *under, ev_point 
   return exp(ev_beta_ln_logit_density(over, at) - ev_beta_ln_logit_density(under, at));
 }
 
-/* One step of Newton's method; true when it is the last.  A step below 1e-9 leaves its
-** square; one that does not go down is rounding. */
+/* One step of Newton's method; true if it is the last.  A step below 1e-9 leaves an error of its
+** square; a step upward is rounding. */
 static bool bounded_step(bounded_search *b) {
   double above = ev_beta_cdf(&b->least, b->hi).y, below = ev_beta_cdf(&b->most, b->lo).x;
   double beyond = fmax(above, below);
@@ -57,16 +57,17 @@ static bool bounded_step(bounded_search *b) {
   return step <= 1e-9 * fmin(b->tau.x, b->tau.y);
 }
 
-/* Of 100,000 random calls none took more than 4 at levels from 0.5 on, or 14 at 1e-6. */
+/* In 100,000 random calls, the most were 4 at levels of 0.5 and above, and 14 at 1e-6. */
 enum { BOUNDED_STEPS = 100 };
 
-ev_status ev_bounded(const double *counts, const ev_options *options, ev_interval *ci) {
+ev_status ev_bounded(const double *counts, const ev_options *options, ev_host host,
+                     ev_interval *ci) {
   double right = counts[0], wrong = counts[1], unknown = counts[2], level = options->level;
   assert(right >= 0 && wrong >= 0 && unknown >= 0 && right + wrong + unknown >= 1);
   assert(level > 0 && level < 1);
   if (unknown == 0) {
     ev_options uniform = {.level = level, .a = 1, .b = 1};
-    return ev_bayes((double[]){right, right + wrong}, &uniform, ci);
+    return ev_bayes((double[]){right, right + wrong}, &uniform, host, ci);
   }
   bounded_search b = {.least = ev_beta_make(1 + right, 1 + wrong + unknown),
                       .most = ev_beta_make(1 + right + unknown, 1 + wrong),

@@ -16,9 +16,9 @@ void ev_chebyshev_from_extrema(int degree, const double *values, const double *c
   assert(n > 0 && half_period % n == 0);
   for (int k = 0; k <= n; k++) {
     double sum = (values[0] + (k % 2 ? -values[n] : values[n])) / 2;
-    int angle = 0, turn = k * stride; /* at most half a period */
+    int angle = 0, step = k * stride; /* at most half a period */
     for (int i = 1; i < n; i++) {
-      angle += turn;
+      angle += step;
       if (angle >= 2 * half_period) angle -= 2 * half_period;
       sum += values[i] * cosine[angle];
     }

@@ -7,8 +7,8 @@
 
 #include "lanes.h"
 
-/* How many points one series is summed at, side by side: each only waits for
-** itself, so that they take little more time than one. */
+/* The number of points at which one series is summed side by side.  Each sum only waits for itself,
+** so several take little more time than one. */
 enum { EV_CHEBYSHEV_POINTS = 16 };
 
 /* The series of `degree` through values at the extrema cos(pi i / degree), i from 0
@@ -38,21 +38,6 @@ EV_INLINE void ev_chebyshev_in_lanes(const double *series, int degree, int count
     }
   }
   for (int i = 0; i < count; i++) out[i] = series[0] + x[i] * b0[i] - b1[i];
-}
-
-/* `count` series of as many terms, each at its own point: 1 or 2 of them, and always
-** inlined, so that the loop over them is unrolled.  This recurrence adds in another
-** order than ev_chebyshev_at(): the last digits of the models rest on both. */
-static inline void ev_chebyshev_each(int count, const double *const *series, int terms,
-                                     const double *x, double *out) {
-  double b0[2] = {0}, b1[2] = {0};
-  for (int k = terms - 1; k > 0; k--)
-    for (int i = 0; i < count; i++) {
-      double b2 = b1[i];
-      b1[i] = b0[i];
-      b0[i] = 2 * x[i] * b1[i] - b2 + series[i][k];
-    }
-  for (int i = 0; i < count; i++) out[i] = x[i] * b0[i] - b1[i] + series[i][0];
 }
 
 #endif

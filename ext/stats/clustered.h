@@ -10,15 +10,22 @@
 
 typedef struct ev_cluster {
   double k, n;  /* right answers and questions, 0 <= k <= n and n >= 1 */
-  double times; /* how many clusters are like this, at least 1 */
+  double times; /* the number of clusters like this, at least 1 */
 } ev_cluster;
+
+/* By n, then by k: for qsort(), also of structs that begin with a cluster. */
+int ev_clusters_by_counts(const void *a, const void *b);
+
+/* Copies clusters in that order, and merges equal ones, so that sums round alike in any input
+** order; returns how many are left. */
+size_t ev_clusters_merge(const ev_cluster *clusters, size_t count, ev_cluster *merged);
 
 /* A model from one cluster or more.  Neither their order nor how equal ones are merged
 ** changes a digit. */
 typedef ev_status ev_cluster_model(const ev_cluster *clusters, size_t count,
                                    const ev_options *options, ev_host host, ev_interval *ci);
 
-/* Likewise, to a probability. */
+/* The same for a probability. */
 typedef ev_status ev_cluster_probability(const ev_cluster *clusters, size_t count,
                                          const ev_options *options, ev_host host, double *p);
 

@@ -21,39 +21,34 @@ typedef struct ev_atom {
   double weight;       /* positive; a whole number for data */
 } ev_atom;
 
-/* Merging of atoms into fewer that have the same distribution, to rounding. */
+/* Merges atoms into fewer with the same distribution, up to rounding. */
 typedef enum ev_merging { EV_MERGE_MANY, EV_MERGE_NONE } ev_merging;
 
 typedef struct ev_dirichlet {
-  ev_atom *atoms;          /* owned; merged ones may have a negative weight */
-  size_t count, single;    /* those that weigh 1 come first */
-  ev_point least, most;    /* of the atoms' own means: the ends of the support */
-  double weight, heaviest; /* of all atoms, and of one */
-  double size;             /* of every atom alike, or 0 */
-  ev_point mean;           /* of all atoms */
-  double spread;           /* about a standard deviation of logit(mean) */
-  double *scratch;         /* owned; a few numbers an atom */
+  ev_atom *atoms;       /* owned; merged ones may have a negative weight */
+  size_t count, single; /* those that weigh 1 come first */
+  ev_point least, most; /* of the atoms' own means: the ends of the support */
+  double weight;        /* of all atoms */
+  double size;          /* of every atom alike, or 0 */
+  ev_point mean;        /* of all atoms */
+  double spread;        /* about a standard deviation of logit(mean) */
+  double *scratch;      /* owned; a few numbers an atom */
   ev_host host;
   double unasked; /* atoms to evaluate before the host is asked again */
 } ev_dirichlet;
 
-/* Copies the atoms.  Equal ones should come merged: it costs time otherwise. */
+/* Copies the atoms.  Equal ones should be merged already, which saves time. */
 ev_status ev_dirichlet_make(ev_dirichlet *d, const ev_atom *atoms, size_t count, ev_merging merging,
                             ev_host host);
 void ev_dirichlet_free(ev_dirichlet *d);
 
-/* At a mean m: ln P(mean <= m), ln P(mean > m), the smaller directly and to full
-** relative precision; and ln of the density of logit(mean), -HUGE_VAL outside of
-** the support. */
+/* At a mean m: ln P(mean <= m) and ln P(mean > m), the smaller computed directly and to full
+** relative precision; and ln of the density of logit(mean), -HUGE_VAL outside the support. */
 typedef struct ev_dirichlet_value {
   double ln_below, ln_above, ln_density;
 } ev_dirichlet_value;
 
 ev_status ev_dirichlet_at(ev_dirichlet *d, ev_point m, ev_dirichlet_value *value);
-
-/* The normal deviate whose tail is about that of the mean at m, to a few digits, and
-** without an integral. */
-ev_status ev_dirichlet_deviate(const ev_dirichlet *d, ev_point m, double *deviate);
 
 /* The mean with `mass`, at most 1/2, below it or above it. */
 ev_status ev_dirichlet_lower(ev_dirichlet *d, double mass, ev_point *m);

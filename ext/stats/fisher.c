@@ -22,10 +22,10 @@
 
 #include "beta.h"
 #include "marginal.h"
+#include "root.h"
 
-/* The cells observed: A's right and wrong answers, and B's.  Everything is told by
-** how much larger than a another X would be, for their sums can need more digits
-** than a double has. */
+/* The observed cells: A's right and wrong answers, and B's.  A table is described by its X - a,
+** because sums of cells can need more digits than a double has. */
 typedef struct fisher_table {
   double a, b, c, d;
   double tail; /* what P(X >= a) is to be */
@@ -37,9 +37,8 @@ static double fisher_ratio(const fisher_table *t, double j) {
   return t->psi * ((t->b - j) / (t->a + j + 1)) * ((t->c - j) / (t->d + j + 1));
 }
 
-/* The sums of f over [a, ..) and over (.., a), relative to f(a).  One that passes
-** 1e290 is left there: the tail is then so far from the one asked for that only its
-** side counts. */
+/* The sums of f over [a, ..) and over (.., a), relative to f(a).  A sum that passes 1e290 is
+** abandoned: the tail then is so far from the wanted one that only its side matters. */
 static double fisher_sum_up(const fisher_table *t) {
   double sum = 1, term = 1;
   for (double j = 0; term > 1e-17 * sum && sum < 1e290; j++) sum += term *= fisher_ratio(t, j);
@@ -64,7 +63,7 @@ typedef struct fisher_smooth {
   double mean;
 } fisher_smooth;
 
-/* Of x right answers and y wrong ones, expected to be `right` and `wrong`. */
+/* For x right answers and y wrong ones, of which `right` and `wrong` are expected. */
 static double fisher_ln_binomial(double x, double y, double right, double wrong) {
   double n = right + wrong, p = right / n, q = wrong / n;
   if (x <= 0) return n * log(q);
@@ -153,72 +152,35 @@ double ev_fisher_ln_tail(const double *cells, double ln_psi, double tail, bool b
   return by_integral ? fisher_ln_tail_by_integral(&t, fisher_sd(&t)) : fisher_ln_tail_by_sum(&t);
 }
 
-/* Two values of ln(psi), and how far ln P(X >= a) is from what is asked for at each:
-** below or at it, and above. */
-typedef struct fisher_bracket {
-  double least, most, below, above;
-} fisher_bracket;
+/* The ln(psi) at which P(X >= a) is the tail: the secant method in a bracket, from where a normal
+** log odds ratio would have its bound.  A sum left at 1e290 tells no more than the side, so a step
+** goes to that side, and no further than 1.5 times the step before could have gone.  12 steps were
+** the most in 49,000 random tables of up to 10^15 answers. */
+enum { FISHER_STEPS = 200 };
+static const double FISHER_LN_TOLERANCE = 1e-13;
 
-/* Each step goes half as far again: 200 reach any psi. */
-enum { FISHER_BRACKET_STEPS = 200 };
-
-static bool fisher_find_bracket(const fisher_table *t, double sd, double start, double step,
-                                fisher_bracket *out) {
-  double ln_asked = log(t->tail), at_start = fisher_ln_tail(t, start, sd) - ln_asked;
-  fisher_bracket k = {start, start, at_start, at_start};
-  for (int i = 0; i < FISHER_BRACKET_STEPS && k.below > 0; i++, step *= 1.5) {
-    k.most = k.least;
-    k.above = k.below;
-    k.below = fisher_ln_tail(t, k.least -= step, sd) - ln_asked;
-  }
-  for (int i = 0; i < FISHER_BRACKET_STEPS && k.above <= 0; i++, step *= 1.5) {
-    k.least = k.most;
-    k.below = k.above;
-    k.above = fisher_ln_tail(t, k.most += step, sd) - ln_asked;
-  }
-  *out = k;
-  return k.below <= 0 && k.above > 0;
-}
-
-/* The ln(psi) at which P(X >= a) is the tail: regula falsi in a bracket, halving
-** the weight of an end that stays (the Illinois rule).  11 steps were the most seen. */
-enum { FISHER_ROOT_STEPS = 100 };
-
-static bool fisher_find_root(const fisher_table *t, double sd, fisher_bracket k, double *ln_psi) {
-  double ln_asked = log(t->tail);
-  for (int i = 0, stayed = 0; i < FISHER_ROOT_STEPS; i++) {
-    double next = (k.least * k.above - k.most * k.below) / (k.above - k.below);
-    double there = fisher_ln_tail(t, next, sd) - ln_asked;
-    *ln_psi = next;
-    if (fabs(there) < 1e-14 || k.most - k.least < 1e-15 * (1 + fabs(next))) return true;
-    if (there < 0) {
-      k.least = next;
-      k.below = there;
-      if (stayed < 0) k.above /= 2;
-      stayed = -1;
-    } else {
-      k.most = next;
-      k.above = there;
-      if (stayed > 0) k.below /= 2;
-      stayed = 1;
-    }
+static bool fisher_ln_lower(const fisher_table *t, double *ln_psi) {
+  const double cells[] = {t->a, t->b, t->c, t->d};
+  double odds = 0, sd = fisher_sd(t), reach = 1 / sd, last = NAN, excess_last = NAN;
+  for (int i = 0; i < 4; i++) odds += (i == 0 || i == 3 ? 1 : -1) * log(cells[i] + 0.5);
+  ev_bracket in = {-HUGE_VAL, HUGE_VAL};
+  *ln_psi = odds - gsl_cdf_ugaussian_Qinv(t->tail) * reach;
+  for (int i = 0; i < FISHER_STEPS; i++, reach *= 1.5) {
+    double x = *ln_psi, excess = fisher_ln_tail(t, x, sd) - log(t->tail);
+    double step =
+        copysign(fmin(reach, fabs(excess * (x - last) / (excess - excess_last))), -excess);
+    if (isnan(excess)) return false;
+    *ln_psi = x + step;
+    if (fabs(excess) < FISHER_LN_TOLERANCE || fabs(step) < 1e-15 * (1 + fabs(x))) return true;
+    *ln_psi = ev_bracket_next(&in, x, excess > 0, x + step);
+    last = x;
+    excess_last = excess;
   }
   return false;
 }
 
-/* The search begins where a normal log odds ratio would have its bound. */
-static bool fisher_ln_lower(const fisher_table *t, double *ln_psi) {
-  const double cells[] = {t->a, t->b, t->c, t->d};
-  double inverse = 0, odds = 0, sd = fisher_sd(t);
-  fisher_bracket bracket;
-  for (int i = 0; i < 4; i++) inverse += 1 / (cells[i] + 0.5);
-  for (int i = 0; i < 4; i++) odds += (i == 0 || i == 3 ? 1 : -1) * log(cells[i] + 0.5);
-  double step = sqrt(inverse), start = odds - gsl_cdf_ugaussian_Qinv(t->tail) * step;
-  return fisher_find_bracket(t, sd, start, step, &bracket) &&
-         fisher_find_root(t, sd, bracket, ln_psi);
-}
-
-ev_status ev_fisher_or(const double *c, const ev_options *options, ev_interval *ci) {
+ev_status ev_fisher_or(const double *c, const ev_options *options, ev_host host, ev_interval *ci) {
+  (void)host;
   double tail = ev_tail(options), ln_psi;
   double a_wrong = c[1] - c[0], b_wrong = c[3] - c[2];
   assert(c[0] >= 0 && a_wrong >= 0 && c[1] >= 1 && c[2] >= 0 && b_wrong >= 0 && c[3] >= 1);

@@ -13,10 +13,10 @@
 ** reciprocal interval. */
 ev_model ev_fisher_or;
 
-/* What that is the inverse of: ln P(X >= a) at an odds ratio, given the margins and the
-** cells a, b, c, d observed (A's right and wrong answers, and B's); X is A's right
-** answers, and `tail` about what P is expected to be.  By a sum, or by the integral that
-** takes its place when X varies by thousands; NaN if that does not converge. */
+/* The function that this inverts: ln P(X >= a) at an odds ratio, given the margins and the observed
+** cells a, b, c, d (A's right and wrong answers, and B's).  X is A's right answers, and `tail` the
+** approximate value of P.  It is a sum, or an integral if X varies by thousands; NaN if that does
+** not converge. */
 double ev_fisher_ln_tail(const double *cells, double ln_psi, double tail, bool by_integral);
 
 #endif

@@ -16,7 +16,6 @@ typedef struct ev_flip_size {
 
 typedef struct ev_flips {
   ev_flip_size *sizes; /* the most frequent first, and of those the largest */
-  ev_flip_size *spare; /* room for as many */
   size_t count;
   bool period;    /* sizes are whole numbers, and the nodes of a period not too many */
   double sign[2]; /* how many differences are positive, and negative */

@@ -34,16 +34,16 @@ static void ql_sweep(double *d, double *e, double *z, size_t first, size_t last)
     p = sine * r;
     d[i + 1] = g + p;
     g = cosine * r - b;
-    double turned = z[i + 1];
-    z[i + 1] = sine * z[i] + cosine * turned;
-    z[i] = cosine * z[i] - sine * turned;
+    double rotated = z[i + 1];
+    z[i + 1] = sine * z[i] + cosine * rotated;
+    z[i] = cosine * z[i] - sine * rotated;
   }
   d[first] -= p;
   e[first] = g;
 }
 
-/* The last row of the block that begins with `first`: an element beside the diagonal that
-** is nothing beside its neighbours ends it. */
+/* The last row of the block that begins with `first`: an off-diagonal element that is negligible
+** relative to its neighbours ends the block. */
 static size_t block_end(const double *d, const double *e, size_t first, size_t count) {
   size_t last = first;
   while (last + 1 < count && fabs(e[last]) > DBL_EPSILON * (fabs(d[last]) + fabs(d[last + 1])))

@@ -9,7 +9,7 @@
 **
 ** Across lines the rule is Gauss and Legendre's, on panels of
 **
-**     r = ln d    around the mode, outward until nothing is left;
+**     r = ln d    around the mode, outward until the density is negligible;
 **     d           from 0, where r would have to go to -37 for 16 digits: likelihood and
 **                 prior are analytic at d = 0, with poles at -1, -2, ..;
 **     1/(1+d)     from 0, where r would have to go to +45: the likelihood is a rational
@@ -20,16 +20,10 @@
 */
 #include "hierarchy.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "beta.h"
-#include "marginal.h"
-#include "rising.h"
-
-/* A point e^-42 = 6e-19 of all is left out, and so is what lies beyond it. */
-static const double LINE_CUT_OFF = 42;
+#include "lanes.h"
 
 /* What a panel is an interval of: ln d, d, or 1/(1+d). */
 typedef enum panel_axis { PANEL_OF_R, PANEL_OF_D, PANEL_OF_ICC } panel_axis;
@@ -40,32 +34,18 @@ typedef struct line_panel {
   double near, far; /* its ends, as seen from the mode */
 } line_panel;
 
-/* The posterior, and where it is. */
+/* The posterior, and its location. */
 struct ev_joint {
-  ev_rising right, wrong, all;
-  double mixed; /* clusters with both right and wrong answers */
-  ev_prior prior;
-  ev_host host;
-  double d;            /* of the line looked at */
-  double peak, spread; /* its mode and sd, as far as known: where to look on the next */
-  double ln_total;     /* ln of the integral over the plane, as far as known */
+  ev_line_model model;
+  double d;                 /* of the line looked at */
+  double ln_prior, ln_of_d; /* the factors of d alone: its prior, and of the likelihood */
+  double peak, spread;      /* estimates of its mode and sd, for the next line */
+  double panel_width;       /* of r */
+  double ln_total;          /* ln of the integral over the plane so far */
   size_t room, line_room;
   int panels; /* how many there are */
 };
 typedef struct ev_joint joint;
-
-/* ln of the posterior density of d and s, in two parts: of d alone, and the rest. */
-static double ln_of_d(joint *p, double d) {
-  double ln_prior = p->prior == EV_PRIOR_ICC ? -2 * log1p(d) : -d;
-  return ln_prior + (p->mixed > 0 ? p->mixed * log(d) : 0) - ev_rising_at(&p->all, d);
-}
-
-static double ln_along_line(double s, void *context) {
-  joint *p = context;
-  ev_point theta = ev_at_logit(s);
-  return -(p->right.clusters + 1) * log1p(exp(-s)) - (p->wrong.clusters + 1) * log1p(exp(s)) +
-         ev_rising_at(&p->right, p->d * theta.x) + ev_rising_at(&p->wrong, p->d * theta.y);
-}
 
 /*
 ** Modes and scales
@@ -74,13 +54,17 @@ typedef struct summit {
   double at, sd, ln;
 } summit;
 
-/* Climbs from a point in growing steps, then narrows them until a parabola fits
-** within a step of about the sd; no sd is taken to be above 2. */
-static ev_status climb(ev_ln_density *f, void *context, double from, double step, summit *top) {
-  double x = from, mid = f(x, context);
+/* A function at some points. */
+typedef void ln_function(const double *x, int count, double *ln, void *context);
+
+/* Climbs from a point in growing steps, then narrows them until a parabola fits within a step of
+** about the sd; the sd is at most 2. */
+static ev_status climb(ln_function *f, void *context, double from, double step, summit *top) {
+  double x = from, mid, ln[2];
+  f(&x, 1, &mid, context);
   for (int i = 0; i < 400; i++) {
-    double low = f(x - step, context), high = f(x + step, context), most = fmax(low, high);
-    double drop = mid - (low + high) / 2;
+    f((double[]){x - step, x + step}, 2, ln, context);
+    double low = ln[0], high = ln[1], most = fmax(low, high), drop = mid - (low + high) / 2;
     if (isnan(drop)) return EV_NOT_CONVERGED;
     if (most > mid) {
       x += high > low ? step : -step;
@@ -90,7 +74,7 @@ static ev_status climb(ev_ln_density *f, void *context, double from, double step
       step *= 2;
     } else if (drop > 1) {
       x += fmax(-0.5, fmin(0.5, (high - low) / drop / 4)) * step;
-      mid = f(x, context);
+      f(&x, 1, &mid, context);
       step /= 3;
     } else {
       *top = (summit){x, fmin(2, step / sqrt(2 * fmax(drop, 1e-9))), mid};
@@ -103,36 +87,41 @@ static ev_status climb(ev_ln_density *f, void *context, double from, double step
 /* Goes to the line at d, from one that need only be near. */
 static ev_status go_to_line(joint *p, double d, summit *top) {
   p->d = d;
-  ev_status status = climb(ln_along_line, p, p->peak, p->spread, top);
+  p->ln_prior = p->model.prior == EV_PRIOR_ICC ? -2 * log1p(d) : -d;
+  p->ln_of_d = p->model.go_to_line(d, p->model.context);
+  ev_status status = climb(p->model.ln_at, p->model.context, p->peak, p->spread, top);
   if (status != EV_OK) return status;
   p->peak = top->at;
   p->spread = top->sd;
   return EV_OK;
 }
 
-/* ln of about the integral along the line of r = ln d, as a density of r. */
-static double ln_of_line(double r, void *context) {
-  joint *p = context;
+/* An approximation to ln of the integral along the line of r = ln d, as a density of r. */
+static double ln_of_line(joint *p, double r) {
   summit top;
   if (go_to_line(p, exp(r), &top) != EV_OK) return NAN;
-  return r + ln_of_d(p, p->d) + top.ln + log(top.sd);
+  return r + p->ln_prior + p->ln_of_d + top.ln + log(top.sd);
+}
+
+static void ln_of_lines(const double *r, int count, double *ln, void *context) {
+  for (int i = 0; i < count; i++) ln[i] = ln_of_line(context, r[i]);
 }
 
 /* How far rounding may move the logarithm of the likelihood at r. */
 static double rounding_at(joint *p, double r) {
-  return DBL_EPSILON * (p->mixed * fabs(r) + ev_rising_at(&p->all, exp(r)));
+  return p->model.rounding ? p->model.rounding(exp(r), p->model.context) : 0;
 }
 
 /* The best of a scan in steps of 2, which sees every mode there may be, climbed.
 ** Lines beyond 100 times the questions are alike, and where rounding is not small there
 ** is nothing to climb. */
 static ev_status find_mode_of_r(joint *p, summit *top) {
-  double best = -HUGE_VAL, at = 0, most = log(100 * p->all.answers + 100);
+  double best = -HUGE_VAL, at = 0, most = log(100 * p->model.answers + 100);
   double peak = p->peak, spread = p->spread, r = -40;
   for (; r < most && rounding_at(p, r) < 0.01; r += 2) {
-    double ln = ln_of_line(r, p);
+    double ln = ln_of_line(p, r);
     if (isnan(ln)) return EV_NOT_CONVERGED;
-    if (ev_interrupted(p->host)) return EV_INTERRUPTED;
+    if (ev_interrupted(p->model.host)) return EV_INTERRUPTED;
     if (ln <= best) continue;
     best = ln;
     at = r;
@@ -141,7 +130,7 @@ static ev_status find_mode_of_r(joint *p, summit *top) {
   }
   p->peak = peak;
   p->spread = spread;
-  ev_status status = climb(ln_of_line, p, at, 1, top);
+  ev_status status = climb(ln_of_lines, p, at, 1, top);
   bool too_large = status == EV_OK ? rounding_at(p, top->at) > 1e-3 : r < most;
   return too_large ? EV_TOO_LARGE : status;
 }
@@ -183,23 +172,36 @@ static bool push_line(ev_hierarchy *h, ev_hierarchy_line line) {
 ** of s with an sd of (d theta (1-theta))^-1/2. */
 static double line_step(const joint *p) {
   ev_point theta = ev_at_logit(p->peak);
-  double step = fmin(0.33, 0.5 * p->spread);
-  return fmin(step, 0.5 / sqrt(1 + p->d * theta.x * theta.y));
+  double step = p->model.step_sd * fmin(0.66, p->spread);
+  if (!p->model.betas) return step;
+  return fmin(step, p->model.step_sd / sqrt(1 + p->d * theta.x * theta.y));
 }
 
-/* The points one way along the line from its peak, until nothing is left. */
+/* A line that is not negligible has at least this many points on each side of its peak, for
+** interpolation; and at most the other number, which only a failing search reaches. */
+enum { LINE_LEAST = 6, LINE_POINTS = 100000 };
+
+/* Lays points in one direction along the line from its peak, until they are negligible. */
 static ev_status add_half_line(ev_hierarchy *h, int from, double step, double ln_line) {
   joint *p = h->joint;
-  for (int i = from; i < 100000; i++) {
-    double s = p->peak + i * step, ln = ln_line + ln_along_line(s, p);
-    if (!(ln > -LINE_CUT_OFF)) return isnan(ln) ? EV_NOT_CONVERGED : EV_OK;
-    ev_point theta = ev_at_logit(s);
-    if (!push_point(h, (ev_hierarchy_point){theta.x, theta.y, p->d, exp(ln)})) return EV_NO_MEMORY;
+  for (int i = from; i < LINE_POINTS; i += EV_LANES) {
+    double s[EV_LANES], ln[EV_LANES];
+    for (int j = 0; j < EV_LANES; j++) s[j] = p->peak + (i + j) * step;
+    p->model.ln_at(s, EV_LANES, ln, p->model.context);
+    for (int j = 0; j < EV_LANES; j++) {
+      double weight = ln_line + ln[j];
+      if (isnan(weight)) return EV_NOT_CONVERGED;
+      if (weight < -(p->model.cut_off + p->model.margin) && i + j >= from + LINE_LEAST)
+        return EV_OK;
+      ev_point theta = ev_at_logit(s[j]);
+      if (!push_point(h, (ev_hierarchy_point){theta.x, theta.y, p->d, exp(weight)}))
+        return EV_NO_MEMORY;
+    }
   }
   return EV_NOT_CONVERGED;
 }
 
-/* Turns the order of the points from `first` on. */
+/* Reverses the points from `first` on. */
 static void reverse_points(ev_hierarchy *h, size_t first) {
   for (size_t low = first, high = h->count; low + 1 < high; low++) {
     ev_hierarchy_point swapped = h->points[low];
@@ -214,8 +216,10 @@ static ev_status add_line_at(ev_hierarchy *h, double d, double ln_weight) {
   summit top;
   ev_status status = go_to_line(p, d, &top);
   if (status != EV_OK) return status;
-  double step = line_step(p), ln_line = ln_weight + ln_of_d(p, d) + log(step) - p->ln_total;
+  double step = line_step(p), ln_measure = ln_weight + p->ln_prior + log(step);
+  double ln_line = ln_measure + p->ln_of_d - p->ln_total;
   size_t first = h->count;
+  if (ln_line + top.ln < -p->model.cut_off) return EV_OK;
   status = add_half_line(h, 1, -step, ln_line);
   size_t below = h->count - first;
   reverse_points(h, first);
@@ -226,10 +230,11 @@ static ev_status add_line_at(ev_hierarchy *h, double d, double ln_weight) {
                             .step_s = step,
                             .mode = top.at,
                             .sd = top.sd,
+                            .ln_measure = ln_measure,
                             .first = first,
                             .count = h->count - first};
   if (!push_line(h, line)) return EV_NO_MEMORY;
-  bool stop = ev_interrupted(p->host);
+  bool stop = ev_interrupted(p->model.host);
   return stop ? EV_INTERRUPTED : EV_OK;
 }
 
@@ -250,7 +255,7 @@ static ev_status add_lines_of_panel(ev_hierarchy *h, const line_panel *panel) {
   return status;
 }
 
-/* More panels than this would be a search that leads nowhere: 150 were seen at most. */
+/* Only a failing search needs more panels than this: 150 was the largest number observed. */
 enum { HIERARCHY_PANELS = 2000 };
 
 static ev_status add_line_panel(ev_hierarchy *h, line_panel panel) {
@@ -258,9 +263,17 @@ static ev_status add_line_panel(ev_hierarchy *h, line_panel panel) {
   return add_lines_of_panel(h, &panel);
 }
 
-/* Sixteen nodes on 5.7 sd of a normal leave 1e-14, and on 3.5 of r no more. */
-static double panel_width(summit top) {
-  return fmin(3.5, 5.7 * top.sd);
+/* Sixteen nodes on 5.7 sd of a normal leave 1e-14, and on 3.5 of r no more.  The sd is that of r at
+** a theta: where the lines' modes move with r, it is less than that of r. */
+static ev_status find_panel_width(joint *p, summit top) {
+  double peak[2], spread = p->spread;
+  for (int i = 0; i < 2; i++) {
+    if (isnan(ln_of_line(p, top.at + (2 * i - 1) * top.sd))) return EV_NOT_CONVERGED;
+    peak[i] = p->peak;
+  }
+  double turn = (peak[1] - peak[0]) / 2 / spread;
+  p->panel_width = p->model.panel_sd * fmin(3.5 / 5.7, top.sd / sqrt(1 + turn * turn));
+  return EV_OK;
 }
 
 /* A place on the axis of r, and what the lines' masses are there. */
@@ -271,10 +284,10 @@ typedef struct panel_edge {
 /* One way from an edge to the next, nearer where the masses fall by more than `most`
 ** on the way: a mode may have a steeper side than its curvature tells. */
 static panel_edge next_edge(joint *p, panel_edge from, double width, double most) {
-  panel_edge next = {from.r + width, ln_of_line(from.r + width, p)};
+  panel_edge next = {from.r + width, ln_of_line(p, from.r + width)};
   for (int i = 0; i < 20 && from.ln - next.ln > most; i++) {
     width /= 2;
-    next = (panel_edge){from.r + width, ln_of_line(from.r + width, p)};
+    next = (panel_edge){from.r + width, ln_of_line(p, from.r + width)};
   }
   return next;
 }
@@ -288,9 +301,9 @@ static ev_status add_panels_below(ev_hierarchy *h, summit top, panel_edge at) {
   ** d up to here has only to resolve e^(-14 d/0.02). */
   double small = fmin(log(0.02), top.at - 3);
   joint *p = h->joint;
-  while (at.ln > top.ln - LINE_CUT_OFF) {
+  while (at.ln > top.ln - p->model.cut_off) {
     if (at.r <= small) return add_line_panel(h, (line_panel){PANEL_OF_D, exp(at.r), 0});
-    panel_edge next = next_edge(p, at, -panel_width(top), FALL_ELSEWHERE);
+    panel_edge next = next_edge(p, at, -p->panel_width, FALL_ELSEWHERE);
     ev_status status = add_line_panel(h, (line_panel){PANEL_OF_R, at.r, next.r});
     if (status != EV_OK) return status;
     at = next;
@@ -303,11 +316,11 @@ static ev_status add_panels_above(ev_hierarchy *h, summit top, panel_edge at) {
   /* From here on 1/d runs over four times its distance to the poles at -1/i, i < n, at
   ** the most, and sixteen nodes leave 5e-14. */
   joint *p = h->joint;
-  double large = fmax(log(fmax(4, p->all.answers / 4)), top.at);
-  while (at.ln > top.ln - LINE_CUT_OFF) {
-    if (p->prior == EV_PRIOR_ICC && at.r >= large)
+  double large = fmax(log(fmax(4, p->model.answers / 4)), top.at);
+  while (at.ln > top.ln - p->model.cut_off) {
+    if (p->model.prior == EV_PRIOR_ICC && at.r >= large)
       return add_line_panel(h, (line_panel){PANEL_OF_ICC, 1 / (1 + exp(at.r)), 0});
-    panel_edge next = next_edge(p, at, panel_width(top), FALL_ELSEWHERE);
+    panel_edge next = next_edge(p, at, p->panel_width, FALL_ELSEWHERE);
     ev_status status = add_line_panel(h, (line_panel){PANEL_OF_R, at.r, next.r});
     if (status != EV_OK) return status;
     at = next;
@@ -319,9 +332,11 @@ static ev_status add_line_panels(ev_hierarchy *h) {
   joint *p = h->joint;
   summit top;
   ev_status status = find_mode_of_r(p, &top);
+  double peak = p->peak, spread = p->spread;
+  if (status == EV_OK) status = find_panel_width(p, top);
   if (status != EV_OK) return status;
   p->ln_total = top.ln + log(top.sd);
-  double half = panel_width(top) / 2, peak = p->peak, spread = p->spread;
+  double half = p->panel_width / 2;
   panel_edge mode = {top.at, top.ln};
   panel_edge above = next_edge(p, mode, half, FALL_NEAR_MODE);
   panel_edge below = next_edge(p, mode, -half, FALL_NEAR_MODE);
@@ -333,7 +348,7 @@ static ev_status add_line_panels(ev_hierarchy *h) {
   return status;
 }
 
-/* Makes the weights of points sum to 1, and tells what they summed to. */
+/* Normalizes the weights of points, and returns their former sum. */
 static ev_status normalize_weights(ev_hierarchy_point *points, size_t count, double *sum) {
   *sum = 0;
   for (size_t i = 0; i < count; i++) *sum += points[i].weight;
@@ -342,46 +357,27 @@ static ev_status normalize_weights(ev_hierarchy_point *points, size_t count, dou
   return EV_OK;
 }
 
-ev_status ev_hierarchy_line_at(ev_hierarchy *h, double d) {
+ev_status ev_hierarchy_line_at(ev_hierarchy *h, double d, double *ln_density) {
   size_t first = h->count;
-  double r = log(d), ln = ln_of_line(r, h->joint), sum;
+  double r = log(d), ln = ln_of_line(h->joint, r), sum;
   if (isnan(ln)) return EV_NOT_CONVERGED;
   ev_status status = add_line_at(h, d, r - ln + h->joint->ln_total);
-  return status == EV_OK ? normalize_weights(h->points + first, h->count - first, &sum) : status;
+  if (status == EV_OK) status = normalize_weights(h->points + first, h->count - first, &sum);
+  if (status == EV_OK) *ln_density = ln + log(sum) - h->joint->ln_total;
+  return status;
 }
 
-/* The three products of the likelihood. */
-static void gather_clusters(joint *p, const ev_cluster *clusters, size_t count, ev_tally *counts) {
-  for (size_t i = 0; i < count; i++) counts[i] = (ev_tally){clusters[i].k, clusters[i].times};
-  ev_rising_make(&p->right, counts, count);
-  for (size_t i = 0; i < count; i++)
-    counts[i] = (ev_tally){clusters[i].n - clusters[i].k, clusters[i].times};
-  ev_rising_make(&p->wrong, counts, count);
-  for (size_t i = 0; i < count; i++) counts[i] = (ev_tally){clusters[i].n, clusters[i].times};
-  ev_rising_make(&p->all, counts, count);
-  p->mixed = p->right.clusters + p->wrong.clusters - p->all.clusters;
-  p->peak = log((p->right.answers + 1) / (p->wrong.answers + 1));
-  p->spread = 1;
-}
-
-ev_status ev_hierarchy_make(const ev_cluster *clusters, size_t count, const ev_options *options,
-                            ev_host host, ev_hierarchy *h) {
-  *h = (ev_hierarchy){0};
+ev_status ev_hierarchy_of_model(const ev_line_model *model, ev_hierarchy *h) {
+  *h = (ev_hierarchy){.host = model->host};
   joint *p = h->joint = calloc(1, sizeof *p);
-  ev_tally *counts = malloc(count * sizeof *counts);
-  ev_status status = p && counts ? EV_OK : EV_NO_MEMORY;
-  if (status == EV_OK) {
-    p->prior = options->prior;
-    p->host = host;
-    gather_clusters(p, clusters, count, counts);
-    status = add_line_panels(h);
-  }
-  if (status == EV_OK) {
-    double sum;
-    status = normalize_weights(h->points, h->count, &sum);
-    if (status == EV_OK) p->ln_total += log(sum);
-  }
-  free(counts);
+  double sum;
+  if (!p) return EV_NO_MEMORY;
+  p->model = *model;
+  p->peak = model->guess;
+  p->spread = 1;
+  ev_status status = add_line_panels(h);
+  if (status == EV_OK) status = normalize_weights(h->points, h->count, &sum);
+  if (status == EV_OK) p->ln_total += log(sum);
   return status;
 }
 
@@ -389,5 +385,6 @@ void ev_hierarchy_free(ev_hierarchy *h) {
   free(h->points);
   free(h->lines);
   free(h->joint);
+  free(h->likelihood);
   *h = (ev_hierarchy){0};
 }

@@ -98,7 +98,7 @@ static ev_interval just_beyond(const unit_span *span, double reach) {
                        most + reach * (most - least) + fmax(0, -skew)};
 }
 
-/* Differences that are so close are alike: rounding of a - b must not make a width. */
+/* Differences this close count as equal, so that rounding of a - b does not create a width. */
 static const double ALIKE = 1e-12;
 
 ev_imagined ev_imagine_diff(const ev_atoms *atoms, bool sized) {

@@ -16,8 +16,8 @@ typedef struct ev_imagined {
   ev_atom lower[2], upper[2];
 } ev_imagined;
 
-/* Of a mean; and of a mean difference, over a range that is symmetric about 0.  Units that
-** are `sized`, clusters or weighted rows, are looked at by their linearised values. */
+/* The imagined units of a mean, and of a mean difference, over a range that is symmetric about 0.
+** For units that are `sized`, clusters or weighted rows, the linearised values count. */
 ev_imagined ev_imagine_mean(const ev_atoms *atoms, bool sized);
 ev_imagined ev_imagine_diff(const ev_atoms *atoms, bool sized);
 
@@ -37,9 +37,9 @@ ev_status ev_posterior_bounds(const ev_atoms *atoms, const ev_imagined *imagined
                               const ev_options *options, ev_host host, ev_point *low,
                               ev_point *high);
 
-/* P(mean <= m) and P(mean > m), which sum to 1; the smaller has its digits.  It is the
-** level's tail at a bound of that level: the lower posterior decides where it gives
-** P(mean > m) > 1/2, the upper where it gives less, and between them both are 1/2. */
+/* P(mean <= m) and P(mean > m), which sum to 1; the smaller keeps its digits.  At a bound of a
+** level it equals that level's tail.  The lower posterior decides if it gives P(mean > m) > 1/2,
+** the upper if it gives less than 1/2; otherwise both are 1/2. */
 ev_status ev_posterior_at(const ev_atoms *atoms, const ev_imagined *imagined, ev_point m,
                           ev_host host, ev_point *p);
 

@@ -45,7 +45,7 @@ void ev_item_rest(const ev_item_answer *answers, size_t count, const ev_options 
     yr += y * rest;
   }
   *r = fmax(-1, fmin(1, yr / sqrt(yy) / sqrt(rr)));
-  /* Rounding alone would decide on the interval of points on a line. */
+  /* The interval of points on a line would be rounding alone. */
   if (count < 4 || 1 - fabs(*r) < 1e-14) return;
   double half = ev_deviate(options) / sqrt((double)count - 3);
   *ci = (ev_interval){tanh(atanh(*r) - half), tanh(atanh(*r) + half)};
@@ -119,9 +119,9 @@ static double normal_tail(const size_t *ranks, size_t m, size_t k, size_t s) {
 
 /* The mid-p that the sum of k ranks is as low as s. */
 static ev_status lower_tail(size_t *ranks, size_t m, size_t k, size_t s, double *p) {
-  bool turned = s > k * (m + 1);
+  bool mirrored = s > k * (m + 1);
   ev_status status = EV_OK;
-  if (turned) {
+  if (mirrored) {
     s = 2 * k * (m + 1) - s;
     for (size_t i = 0, j = m; i < j--; i++) {
       size_t rank = 2 * (m + 1) - ranks[i];
@@ -133,7 +133,7 @@ static ev_status lower_tail(size_t *ranks, size_t m, size_t k, size_t s, double 
     *p = normal_tail(ranks, m, k, s);
   else
     status = counted_tail(ranks, m, k, s, p);
-  if (turned) *p = 1 - *p;
+  if (mirrored) *p = 1 - *p;
   return status;
 }
 

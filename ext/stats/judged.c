@@ -38,7 +38,7 @@ typedef struct judge {
   double q_from, q_to;           /* where q's density is not negligible */
   ev_point x;                    /* theta */
   double z;                      /* its logit */
-  double origin;                 /* the logit that those of q are told from: z or -z */
+  double origin;                 /* logits of q are measured from this: z or -z */
   ev_point u_ends[2], v_ends[2]; /* of the line */
   ev_host host;
   long lines; /* integrated along so far */
@@ -53,13 +53,13 @@ static ev_point between(const ev_point *ends, ev_point share) {
                     ends[0].y * share.y + ends[1].y * share.x};
 }
 
-/* How far the one end is beyond the other, by the coordinate that has less to cancel. */
+/* The distance of one end from the other, by the coordinate in which less cancels. */
 static double distance(const ev_point *ends) {
   double x = fmax(ends[0].x, ends[1].x), y = fmax(ends[0].y, ends[1].y);
   return x < y ? ends[1].x - ends[0].x : ends[0].y - ends[1].y;
 }
 
-/* From so many labels on the powers would cancel; below, they are what is quick. */
+/* With this many labels the powers would cancel; below, direct powers are faster. */
 static const double MANY_LABELS = 1e5;
 
 static double power(double exponent, double x) {
@@ -78,7 +78,7 @@ static double ln_line(double t, void *context) {
          ln_density(&j->v, j->ln_scale_v, between(j->v_ends, share)) + log(share.x * share.y);
 }
 
-/* What a posterior adds to the slope of ln_line, and to its curvature, by the share. */
+/* The contributions of a posterior to the first and second derivative of ln_line in the share. */
 typedef struct bend {
   double slope, curvature;
 } bend;
@@ -134,8 +134,8 @@ static void set_line(judge *j, ev_point q, double away) {
   }
 }
 
-/* With few labels the integrand is a polynomial in the share, of which 16 Gauss-Legendre
-** nodes leave nothing out. */
+/* With few labels the integrand is a polynomial in the share, for which 16 Gauss-Legendre nodes are
+** exact. */
 static const double FEW_LABELS = 2 * EV_NODES - 1;
 
 static double polynomial_line(const judge *j) {
@@ -152,7 +152,7 @@ static double polynomial_line(const judge *j) {
 /* The density of theta at x given q, whose logit is `away` from the origin. */
 static double density_given(judge *j, ev_point q, double away) {
   set_line(j, q, away);
-  /* Both quotients are it; of the longer distance more digits are left. */
+  /* Both quotients equal the density; the one with the longer distance has more digits. */
   double length = q.x > q.y ? distance(j->v_ends) / q.x : -distance(j->u_ends) / q.y;
   if (j->u.a + j->u.b + j->v.a + j->v.b - 4 <= FEW_LABELS) return length * polynomial_line(j);
   if (++j->lines > MOST_LINES) return NAN;
@@ -171,7 +171,7 @@ static double at_logit_of_share(double away, void *context) {
   return exp(ev_beta_ln_logit_density(&j->q, q)) * density_given(j, q, away);
 }
 
-/* Keeps points in order, those from one to another; no number is none. */
+/* Inserts x into the sorted points, unless it is NaN, outside [from, to] or there already. */
 static void insert(double *points, size_t *count, double x, double from, double to) {
   size_t at = *count;
   if (!(x >= from && x <= to)) return;
@@ -190,9 +190,9 @@ static double logit(double x) {
   return log(x) - log1p(-x);
 }
 
-/* Where the integral over the logit of q is parted, as distances from the origin: where it is
-** not smooth; around q's mean; and around the q at which u and v would have to be what they
-** most likely are, where a tail may be exponential. */
+/* The points at which the integral over the logit of q is split, as distances from the origin:
+** where it is not smooth; around the mean of q; and around the q at which u and v have their most
+** likely values, where a tail may be exponential. */
 static size_t part_shares(const judge *j, double *points) {
   static const double around[] = {-40, -8, -2.5, 2.5, 8, 40};
   double from = j->q_from - j->origin, to = j->q_to - j->origin, apart = j->u.mean - j->v.mean;
@@ -211,7 +211,7 @@ static size_t part_shares(const judge *j, double *points) {
   return count;
 }
 
-/* An integral, and how far off it may be. */
+/* An integral and the estimate of its error. */
 typedef struct estimate {
   double value, error;
 } estimate;
@@ -224,8 +224,8 @@ static estimate integrate_part(judge *j, double from, double to) {
   return e;
 }
 
-/* Halves a part until it is good to its share of `allowed`.  GSL's adaptive integration
-** extrapolates besides, and then takes its own rounding for an error of 1e-5. */
+/* Halves a part until its error is within its share of `allowed`.  GSL's adaptive integration also
+** extrapolates, and then mistakes its own rounding for an error of 1e-5. */
 static estimate refine_part(judge *j, double from, double to, estimate e, double allowed,
                             int halvings) {
   if (e.error <= allowed || halvings == 0 || isnan(e.value)) return e;

@@ -28,9 +28,9 @@ typedef ev_lanes ev_lanes_kept __attribute__((aligned(sizeof(double))));
 typedef ev_lanes ev_lanes_of __attribute__((aligned(sizeof(double)), may_alias));
 typedef uint64_t ev_bits __attribute__((vector_size(EV_LANES * sizeof(double))));
 
-/* A function so marked is compiled for both, and the better that the processor
-** can run is chosen when the library is loaded, which is before the thread
-** sanitizer is ready for it.  What it calls must be inlined to be a part of it. */
+/* A function marked with this is compiled for both, and the better version that the processor can
+** run is chosen when the library is loaded, which is before the thread sanitizer is ready for it.
+** Functions that it calls must be inlined to be compiled for both. */
 #if defined __x86_64__ && defined __gnu_linux__ && !defined __clang__ &&                           \
     !defined __SANITIZE_THREAD__
 #define EV_WIDE __attribute__((target_clones("avx2", "default")))
@@ -39,7 +39,7 @@ typedef uint64_t ev_bits __attribute__((vector_size(EV_LANES * sizeof(double))))
 #endif
 #define EV_INLINE static inline __attribute__((always_inline))
 
-/* ln 2, its first part short enough that a whole multiple of it is exact. */
+/* ln 2 in two parts; the first is so short that whole multiples of it are exact. */
 static const double EV_LN2_HIGH = 0x1.62e42fee00000p-1, EV_LN2_LOW = 0x1.a39ef35793c76p-33;
 
 /* The larger of each lane and x. */
@@ -48,10 +48,9 @@ EV_INLINE void ev_at_least(ev_lanes *at, double x) {
   *at = (ev_lanes)((low & (ev_bits)(ev_lanes){x, x, x, x}) | (~low & (ev_bits)*at));
 }
 
-/* Each lane's exponential, of any number up to 700, and of -60 where it is less; the
-** lanes are no NaN.  With n the nearest whole
-** number of ln 2's, the rest is at most 0.35, and its series is cut off below
-** 2e-16.  Adding 1.5 * 2^52 rounds to n, and leaves it in the last bits. */
+/* The exponential of each lane, of any number up to 700, and of -60 for lower ones; lanes must not
+** be NaN.  With n the nearest whole multiple of ln 2, the remainder is at most 0.35, and its series
+** is cut off below 2e-16.  Adding 1.5 * 2^52 rounds to n, and leaves it in the last bits. */
 EV_INLINE void ev_exp(ev_lanes *at, int count) {
   for (int i = 0; i < count; i++) {
     ev_at_least(&at[i], -60);
@@ -86,8 +85,8 @@ EV_INLINE void ev_artanh_less(const ev_lanes *s, ev_lanes *out) {
   *out = *s * z * (low + z4 * high);
 }
 
-/* Each lane's logarithm, of any finite number, and of 1e-300 where it is less; the
-** lanes are no NaN.  ln m = 2 artanh((m-1)/(m+1)). */
+/* The logarithm of each lane, of any finite number, and of 1e-300 for lower ones; lanes must not be
+** NaN.  ln m = 2 artanh((m-1)/(m+1)). */
 EV_INLINE void ev_log(ev_lanes *at, int count) {
   for (int i = 0; i < count; i++) {
     ev_lanes e, m, rest;
@@ -131,9 +130,9 @@ EV_INLINE void ev_log1p_less(ev_lanes *at, int count) {
   }
 }
 
-/* The angle of x + iy in each lane, from -pi to pi; not both are 0.  Turned into
-** the first eighth of the circle, then about its middle, which leaves an arctangent
-** of at most tan(pi/8), by the rational approximation of Cephes' atan. */
+/* The angle of x + iy in each lane, from -pi to pi; x and y must not both be 0.  It is reflected
+** into the first eighth of the circle, then measured from the middle of that, which leaves an
+** arctangent of at most tan(pi/8), by the rational approximation of Cephes' atan. */
 EV_INLINE void ev_angle(const ev_lanes *x, const ev_lanes *y, ev_lanes *out) {
   const double pi = 0x1.921fb54442d18p+1;
   ev_lanes ax, ay, small, large, t, other;
@@ -164,7 +163,7 @@ EV_INLINE void ev_angle(const ev_lanes *x, const ev_lanes *y, ev_lanes *out) {
 /* The cosine and the sine of each lane's angle, of at most a million either way.  With n the
 ** nearest whole number of quarter turns, the rest is at most pi/4, and the series are cut off
 ** below 5e-17; n is left in the last bits as in ev_exp. */
-EV_INLINE void ev_turn(const ev_lanes *angle, ev_lanes *cosine, ev_lanes *sine) {
+EV_INLINE void ev_sincos(const ev_lanes *angle, ev_lanes *cosine, ev_lanes *sine) {
   const double quarter_high = 0x1.921fb54400000p+0, quarter_low = 0x1.0b4611a626331p-34;
   ev_lanes shifted = *angle * 0x1.45f306dc9c883p-1 + 0x1.8p52, n = shifted - 0x1.8p52;
   ev_lanes r = (*angle - n * quarter_high) - n * quarter_low, z = r * r, z2 = z * z, z4 = z2 * z2;

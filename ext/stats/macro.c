@@ -41,7 +41,7 @@ static int compare_scores(const void *left, const void *right) {
   return ev_compare_numbers(a->score, b->score);
 }
 
-/* By what is in them, so that strata which compare equal are alike. */
+/* By their contents, so that strata which compare equal have the same results. */
 static int compare_strata(const void *left, const void *right) {
   const stratum *a = left, *b = right;
   int order = ev_compare_numbers(a->n, b->n);
@@ -66,7 +66,7 @@ static size_t sort_scores(ev_task_score *scores, size_t count) {
   return left;
 }
 
-/* A stratum for each task.  Scores that are alike have exactly their value for a mean. */
+/* A stratum per task.  If all its scores are equal, its mean is exactly that score. */
 static void make_strata(const ev_task_score *scores, size_t count, stratum *strata) {
   for (size_t i = 0; i < count; i++) {
     stratum *s = &strata[scores[i].task];
@@ -95,8 +95,8 @@ static void place_partner(stratum *strata, size_t tasks) {
   strata[1] = partner;
 }
 
-/* How many of the first strata are one: those of one answer, and with a single such
-** its partner. */
+/* The number of first strata that are joined into one: those of one answer, and with a single such
+** stratum, its partner. */
 static size_t join_strata(stratum *strata, size_t tasks) {
   size_t joined = 0;
   while (joined < tasks && strata[joined].n == 1) joined++;
@@ -114,8 +114,7 @@ typedef struct stratified {
   double least, most;
 } stratified;
 
-/* The strata from `first` to `end`, joined.  Each answer keeps the weight that it has in its
-** task. */
+/* Joins the strata from `first` to `end`.  Each answer keeps the weight that it has in its task. */
 static void add_stratum(stratified *s, const stratum *first, const stratum *end) {
   size_t joined = (size_t)(end - first);
   double mean = mean_of_strata(first, joined), n = joined > 1 ? (double)joined : first->n;

@@ -1,7 +1,5 @@
-/*
-** The plain mean of these tasks' means: each task counts alike, however many questions it
-** has.  The tasks are fixed; their questions are a sample.
-*/
+/* The plain mean of these tasks' means: every task counts the same, however many questions it has.
+** The tasks are fixed; their questions are a sample. */
 #ifndef EV_MACRO_H
 #define EV_MACRO_H
 
@@ -19,7 +17,7 @@ typedef struct ev_task_score {
 ev_status ev_macro(const ev_task_score *scores, size_t count, size_t tasks,
                    const ev_options *options, ev_host host, ev_interval *ci);
 
-/* Of tasks with k right of n answers. */
+/* The same for tasks with k right of n answers. */
 ev_cluster_model ev_macro_counts;
 
 #endif

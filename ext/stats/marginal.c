@@ -18,33 +18,30 @@
 #include "lanes.h"
 #include "root.h"
 
-/* The degree that a panel's series begins with, doubled up to EV_DEGREE: 12, 24, 48.
-** Before, panels were of degree 15 and were only ever halved: 160 of them and 300
-** panels' samples did what 100 and some 100 evaluations do now. */
+/* The degree that a panel's series begins with, doubled up to EV_DEGREE: 12, 24, 48.  This needs
+** about 100 evaluations where panels of degree 15 that were only halved needed 300. */
 enum { MARGINAL_FIRST_DEGREE = EV_DEGREE / 4 };
 
-/* Stands for the logarithm of 0, which a series could not go through. */
+/* Replaces the logarithm of 0, which a series could not approximate. */
 static const double MARGINAL_LN_ZERO = -1e300;
 
-/* Panels kept for either end, should the peak turn out higher than it seemed when the
-** ends were chosen.  Before there were none, and a rough density, which takes all the
-** room there is, lost its ends. */
+/* Panels reserved for each end, in case the peak turns out higher than it seemed when the ends were
+** chosen.  Without them, a rough density, which uses all panels, loses its ends. */
 enum { MARGINAL_SPARE_PANELS = 4 };
 
 /* How often a panel may be halved: 2^-40 of the first is 1e-12 of it. */
 enum { MARGINAL_DEPTH = 40 };
 
-/* The density of a panel may vary by e^90 or so.  It is integrated in parts: as many as
-** a normal one needs to vary by e^10 at the most in each, and more where the series is
-** of a high degree, so that 16 nodes integrate each to the last digit.  The parts were
-** of e^8 by the panel's whole range before series had more than 16 terms, now of e^4. */
+/* The density of a panel may vary by about e^90.  It is integrated in parts: as many as keep a
+** normal density within e^10 in each, and more if the series is of a high degree, within e^4, so
+** that 16 nodes integrate each part to the last digit. */
 static const double MARGINAL_PANEL_RANGE = 90, MARGINAL_PART_RANGE = 4;
 
-/* What a panel may be wrong by, as the logarithm of the density, when there is no room
-** to halve it further.  A bound then moves by 4e-9 standard deviations. */
+/* The acceptable error of a panel, in the logarithm of the density, when there is no room to halve
+** it further.  It moves a bound by 4e-9 standard deviations. */
 static const double MARGINAL_GIVE_UP_TOLERANCE = 1e-8;
 
-/* The same where halving no longer helps, so that it is the density's own rounding. */
+/* The same if halving no longer helps, because the error is the density's own rounding. */
 static const double MARGINAL_ROUNDING = 1e-3;
 
 static const double legendre_nodes[EV_NODES / 2] = {
@@ -78,45 +75,25 @@ typedef struct marginal_point {
   double z, ln;
 } marginal_point;
 
-/* Where a point x of a panel, from -1 to 1, is; for a graded one, how far it is from the
-** corner is (e^ry - 1) + bend (e^-ry - 1) times a constant, y being that distance as a share
-** of 2 and r the rate.  With bend 1 the corner's singularity is squared, so that its
-** Chebyshev coefficients fall off twice as fast; where the density is low at the corner -1
-** wastes fewer points there.  Of 14 tables of 1 to 1,000 pairs such panels took series of
-** degree 15 to 41 instead of 16 to 64 and more, for 1e-7. */
-static const double MARGINAL_GRADING = 3, MARGINAL_BEND_DROP = 1.5;
-
-static double grading_sum(double e, int bend) {
-  return (e - 1) + bend * (1 / e - 1);
-}
-
+/* Where a point x of a panel, from -1 to 1, is; in a graded one, the distance from the corner is
+** the square of that in x, so that the Chebyshev coefficients of a power or a logarithm of the
+** distance fall off twice as fast. */
 static double shape_place(const ev_panel_shape *p, double x) {
-  if (!p->graded) return (p->from + p->to) / 2 + (p->to - p->from) / 2 * x;
-  double share = grading_sum(exp(MARGINAL_GRADING * (1 - p->graded * x) / 2), p->bend) /
-                 grading_sum(exp(MARGINAL_GRADING), p->bend);
-  return p->graded < 0 ? p->from + (p->to - p->from) * share : p->to - (p->to - p->from) * share;
+  double length = p->to - p->from, y = (1 - p->graded * x) / 2;
+  if (!p->graded) return (p->from + p->to) / 2 + length / 2 * x;
+  return p->graded < 0 ? p->from + length * y * y : p->to - length * y * y;
 }
 
-/* By how much the place moves with x; of a graded panel, the factor that is the same
-** throughout. */
-static double slope_factor(const ev_panel_shape *p) {
-  return (p->to - p->from) / 2 * MARGINAL_GRADING / grading_sum(exp(MARGINAL_GRADING), p->bend);
-}
-
+/* The derivative of the place by x. */
 static double shape_slope(const ev_panel_shape *p, double x) {
-  if (!p->graded) return (p->to - p->from) / 2;
-  double e = exp(MARGINAL_GRADING * (1 - p->graded * x) / 2);
-  return slope_factor(p) * (e - p->bend / e);
+  return (p->to - p->from) / 2 * (p->graded ? 1 - p->graded * x : 1);
 }
 
-/* The point x that is at a place: e^ry is the larger root of a quadratic. */
+/* The point x that is at a place. */
 static double shape_point(const ev_panel_shape *p, double z) {
-  double share = (z - p->from) / (p->to - p->from);
-  if (!p->graded) return 2 * share - 1;
-  if (p->graded > 0) share = (p->to - z) / (p->to - p->from);
-  double b = 1 + p->bend + share * grading_sum(exp(MARGINAL_GRADING), p->bend);
-  double y = log((b + sqrt(fmax(0, b * b - 4 * p->bend))) / 2) / MARGINAL_GRADING;
-  return p->graded < 0 ? 2 * y - 1 : 1 - 2 * y;
+  double length = p->to - p->from;
+  if (!p->graded) return 2 * (z - p->from) / length - 1;
+  return p->graded < 0 ? 2 * sqrt((z - p->from) / length) - 1 : 1 - 2 * sqrt((p->to - z) / length);
 }
 
 /* The logarithm at the extrema cos(pi i / degree) of a panel while it is refined:
@@ -127,9 +104,8 @@ typedef struct marginal_samples {
   double ln[EV_DEGREE + 1];
 } marginal_samples;
 
-static marginal_samples samples_between(marginal_point low, marginal_point high, int graded,
-                                        int bend) {
-  return (marginal_samples){{low.z, high.z, graded, bend}, 0, {high.ln, low.ln}};
+static marginal_samples samples_between(marginal_point low, marginal_point high, int graded) {
+  return (marginal_samples){{low.z, high.z, graded}, 0, {high.ln, low.ln}};
 }
 
 static double marginal_evaluate(ev_marginal *m, const ev_search *search, double z) {
@@ -169,8 +145,8 @@ static double panel_range(const ev_panel *panel) {
   return panel->ln_most - panel->ln_least;
 }
 
-/* Too low to matter; or the series is within the tolerance, in itself or beside the
-** tail, and no steeper than can be integrated. */
+/* Whether the panel is too low to matter, or its series is within the tolerance, absolutely or
+** relative to the tail, and not too steep to be integrated. */
 static bool panel_converged(const ev_marginal *m, const ev_search *search, const ev_panel *panel) {
   double height = panel->ln_most - m->ln_peak;
   if (height < -search->ln_drop - 5) return true;
@@ -179,9 +155,9 @@ static bool panel_converged(const ev_marginal *m, const ev_search *search, const
           panel->residual * exp(height) <= search->tolerance * search->tail);
 }
 
-/* Whether a panel that there was no room to halve will do: if its series is good enough,
-** or if all that it can hold is small beside the tail.  Up to four times the range, the
-** parts it is integrated in still leave out no more than 1e-12. */
+/* Whether a panel that could not be halved is acceptable: if its series is good enough, or if all
+** its mass is small relative to the tail.  Up to four times the range, the parts in which it is
+** integrated still leave out no more than 1e-12. */
 static bool panel_acceptable(const ev_marginal *m, const ev_search *search, const ev_panel *panel) {
   double tolerance = fmax(search->acceptable, fmax(search->tolerance, MARGINAL_GIVE_UP_TOLERANCE));
   double error = panel_range(panel) < 4 * MARGINAL_PANEL_RANGE ? fmin(1, panel->residual) : 1;
@@ -189,9 +165,8 @@ static bool panel_acceptable(const ev_marginal *m, const ev_search *search, cons
   return error <= tolerance || error * most <= tolerance * search->tail * m->mass;
 }
 
-/* Samples a panel between two points where the logarithm is had already, and doubles
-** the degree of its series as long as that promises to be enough: a residual is about
-** squared by it. */
+/* Samples a panel between two points where the logarithm is known already, and doubles the degree
+** of its series while that promises to be enough: doubling about squares a residual. */
 static ev_panel panel_refined(ev_marginal *m, const ev_search *search, marginal_samples *s) {
   double promising = 0.1;
   for (;;) {
@@ -203,10 +178,10 @@ static ev_panel panel_refined(ev_marginal *m, const ev_search *search, marginal_
   }
 }
 
-/* Adds a refined panel, or its halves, or theirs, MARGINAL_DEPTH times at the most, and
-** as long as there is room for both and for those `pending`, which come after.  Halving
-** helps at least one half, by 4 or more, as long as the residual is the density's; when
-** it helps neither and the residual is small, that is the density's own rounding. */
+/* Adds a refined panel, or its halves, or theirs, to a depth of MARGINAL_DEPTH, while there is room
+** for both and for the `pending` ones that come after.  Halving improves at least one half, by a
+** factor of 4 or more, as long as the residual is the density's.  If it improves neither and the
+** residual is small, the residual is the density's own rounding. */
 static void panel_add(ev_marginal *m, const ev_search *search, const marginal_samples *s,
                       const ev_panel *panel, int depth, int pending) {
   bool room = depth < MARGINAL_DEPTH && m->count + pending + 2 <= EV_PANELS &&
@@ -217,8 +192,8 @@ static void panel_add(ev_marginal *m, const ev_search *search, const marginal_sa
     const ev_panel_shape *p = &s->shape;
     marginal_point from = {p->from, s->ln[s->degree]}, to = {p->to, s->ln[0]};
     marginal_point mid = {shape_place(p, 0), s->ln[s->degree / 2]};
-    marginal_samples low = samples_between(from, mid, p->graded < 0 ? -1 : 0, p->bend);
-    marginal_samples high = samples_between(mid, to, p->graded > 0 ? 1 : 0, p->bend);
+    marginal_samples low = samples_between(from, mid, p->graded < 0 ? -1 : 0);
+    marginal_samples high = samples_between(mid, to, p->graded > 0 ? 1 : 0);
     ev_panel low_panel = panel_refined(m, search, &low);
     ev_panel high_panel = panel_refined(m, search, &high);
     if (!small || fmin(low_panel.residual, high_panel.residual) <= 0.25 * panel->residual) {
@@ -238,16 +213,16 @@ static marginal_point point_at(ev_marginal *m, const ev_search *search, double z
   return (marginal_point){z, marginal_evaluate(m, search, z)};
 }
 
-/* Whether there is nothing to speak of beyond a point. */
+/* Whether the density is negligible beyond a point. */
 static bool is_an_end(const ev_marginal *m, const ev_search *search, marginal_point p) {
   return p.ln < m->ln_peak - search->ln_drop ||
          (search->bounded && (p.z == search->least || p.z == search->most));
 }
 
-/* The point where the density, seen from the middle, first is negligible, or nearly so:
-** were it normal, the first offset would give all the others.  Some 3 steps suffice;
-** all of them are taken only where the middle is itself so far out that no offset is
-** short enough.  A point that is no end after all is moved on by ev_marginal_find(). */
+/* The point, going from the middle, where the density first is negligible, or nearly so.  If the
+** density were normal, the first offset would give all the others.  About 3 steps suffice; all are
+** taken only if the middle itself is so far out that no offset is short enough.  ev_marginal_find()
+** moves a point that is no end after all. */
 enum { MARGINAL_END_STEPS = 60 };
 
 static marginal_point find_end(ev_marginal *m, const ev_search *search, marginal_point middle,
@@ -267,15 +242,14 @@ static int panels_by_position(const void *a, const void *b) {
   return (p->shape.from > q->shape.from) - (p->shape.from < q->shape.from);
 }
 
-/* How many parts a panel is integrated in. */
+/* The number of parts in which a panel is integrated. */
 static int panel_parts(const ev_panel *panel) {
   return panel->degree / 6 +
          (int)(fmin(MARGINAL_PANEL_RANGE, panel_range(panel)) / MARGINAL_PART_RANGE);
 }
 
-/* The density at points x, which become its values.  A series that has not
-** converged, of a panel that is too low to matter, must not rise beyond its
-** samples. */
+/* Replaces points x by the density there.  The series of a panel that is too low to matter may not
+** have converged, and must not rise above its samples. */
 EV_INLINE void panel_densities(const ev_marginal *m, const ev_panel *panel, int count,
                                ev_lanes *x) {
   double most = panel->residual < MARGINAL_ROUNDING ? HUGE_VAL : panel->ln_most;
@@ -290,28 +264,19 @@ EV_INLINE void panel_densities(const ev_marginal *m, const ev_panel *panel, int 
 
 enum { NODES_IN_LANES = EV_NODES / EV_LANES };
 
-/* shape_slope() at points of a graded panel. */
-EV_INLINE void graded_slopes(const ev_panel_shape *p, const ev_lanes *x, ev_lanes *slope) {
-  double factor = slope_factor(p);
-  for (int i = 0; i < NODES_IN_LANES; i++) slope[i] = MARGINAL_GRADING / 2 * (1 - p->graded * x[i]);
-  ev_exp(slope, NODES_IN_LANES);
-  for (int i = 0; i < NODES_IN_LANES; i++) slope[i] = factor * (slope[i] - p->bend / slope[i]);
-}
-
 /* The mass of a panel between two of its points, from -1 to 1. */
 EV_WIDE static double panel_mass(const ev_marginal *m, const ev_panel *panel, double from,
                                  double to) {
-  ev_lanes at[NODES_IN_LANES], slope[NODES_IN_LANES], sum = {0};
+  ev_lanes at[NODES_IN_LANES], weight[NODES_IN_LANES], sum = {0};
   double mid = (from + to) / 2, half = (to - from) / 2;
-  for (int i = 0; i < EV_NODES; i++) at[i / EV_LANES][i % EV_LANES] = mid + half * ev_node(i);
-  bool graded = panel->shape.graded != 0;
-  if (graded) graded_slopes(&panel->shape, at, slope);
-  panel_densities(m, panel, NODES_IN_LANES, at);
-  for (int i = 0; i < NODES_IN_LANES; i++) {
-    if (graded) at[i] *= slope[i];
-    for (int j = 0; j < EV_LANES; j++) sum[j] += ev_weight(EV_LANES * i + j) * at[i][j];
+  for (int i = 0; i < EV_NODES; i++) {
+    double x = mid + half * ev_node(i);
+    at[i / EV_LANES][i % EV_LANES] = x;
+    weight[i / EV_LANES][i % EV_LANES] = ev_weight(i) * shape_slope(&panel->shape, x);
   }
-  return ev_sum(&sum) * half * (graded ? 1 : (panel->shape.to - panel->shape.from) / 2);
+  panel_densities(m, panel, NODES_IN_LANES, at);
+  for (int i = 0; i < NODES_IN_LANES; i++) sum += weight[i] * at[i];
+  return ev_sum(&sum) * half;
 }
 
 /* The density at one point of a panel. */
@@ -322,36 +287,33 @@ EV_WIDE static double panel_density(const ev_marginal *m, const ev_panel *panel,
 }
 
 static void cover_part(ev_marginal *m, const ev_search *search, marginal_point low,
-                       marginal_point high, int graded, int bend, int pending) {
-  marginal_samples s = samples_between(low, high, graded, bend);
+                       marginal_point high, int graded, int pending) {
+  marginal_samples s = samples_between(low, high, graded);
   ev_panel panel = panel_refined(m, search, &s);
   panel_add(m, search, &s, &panel, 0, pending);
 }
 
-/* Panels from one point to another, which the corner may part; so many are to come
-** after. */
+/* Covers the range between two points by panels, split at the corner if it lies between; `pending`
+** more are to come after. */
 static void cover(ev_marginal *m, const ev_search *search, marginal_point low, marginal_point high,
                   int pending) {
-  int bend = 1;
   if (search->has_corner && low.z < search->corner && search->corner < high.z) {
     marginal_point corner = {search->corner, marginal_evaluate(m, search, search->corner)};
-    if (corner.ln < m->ln_peak - MARGINAL_BEND_DROP) bend = -1;
-    cover_part(m, search, low, corner, search->graded ? 1 : 0, bend, pending + 1);
-    cover_part(m, search, corner, high, search->graded ? -1 : 0, bend, pending);
+    cover_part(m, search, low, corner, search->graded ? 1 : 0, pending + 1);
+    cover_part(m, search, corner, high, search->graded ? -1 : 0, pending);
   } else
-    cover_part(m, search, low, high, 0, bend, pending);
+    cover_part(m, search, low, high, 0, pending);
 }
 
-/* Whether to go on beyond a point: it is no end, and there is room for two panels
-** more. */
+/* Whether to continue beyond a point: it is not an end, and there is room for two more panels. */
 static bool may_extend(const ev_marginal *m, const ev_search *search, marginal_point p,
                        int pending) {
   return !is_an_end(m, search, p) && m->count + pending + 2 <= EV_PANELS &&
          m->evaluated < search->budget;
 }
 
-/* The panels between the ends, and beyond them as long as the peak, found later than
-** they, leaves something there. */
+/* Covers the range between the ends, and beyond them while the peak, which was found later, shows
+** that the density is not negligible there. */
 static void cover_all(ev_marginal *m, const ev_search *search) {
   marginal_point middle = {search->start, marginal_evaluate(m, search, search->start)};
   marginal_point low = find_end(m, search, middle, -search->width);
@@ -383,7 +345,7 @@ static void weigh_panels(ev_marginal *m) {
   }
 }
 
-/* Exactly symmetric, so that the points of a panel are. */
+/* Exactly symmetric, so that the points of a panel are too. */
 static void set_cosines(double cosine[2 * EV_DEGREE]) {
   cosine[0] = 1;
   cosine[EV_DEGREE] = -1;
@@ -437,8 +399,8 @@ bool ev_marginal_negligible(const ev_marginal *m, double ln, double share) {
   return ln <= m->ln_peak + log(share);
 }
 
-/* The part of a panel, between two of its points, that holds a quantile, and how much
-** mass is left to go in it. */
+/* The part of a panel, between two of its points, that contains a quantile, and the mass from its
+** start to the quantile. */
 typedef struct quantile_part {
   double begin, end, left, mass;
 } quantile_part;
@@ -459,8 +421,8 @@ static quantile_part part_with(const ev_marginal *m, const ev_panel *panel, doub
   return part;
 }
 
-/* Newton's method takes some 5 steps; rounding of the mass can keep it from ending, and
-** then the last step was short. */
+/* Newton's method takes about 5 steps.  Rounding of the mass can prevent convergence; the last step
+** then was short. */
 enum { MARGINAL_QUANTILE_STEPS = 100 };
 static const double MARGINAL_QUANTILE_TOLERANCE = 1e-11;
 
@@ -513,7 +475,7 @@ double ev_ln_sum(ev_ln_term *ln_term, void *context, int least, int most, double
         best = here;
         *peak = j;
       } else {
-        /* nothing, even where nothing but -infinity has been met */
+        /* negligible, also if only -infinity has been evaluated so far */
         sum += here == -HUGE_VAL ? 0 : exp(here - best);
         fell = here < best - ln_drop;
       }
@@ -524,7 +486,7 @@ double ev_ln_sum(ev_ln_term *ln_term, void *context, int least, int most, double
   return sum > 0 ? best + log(sum) : -HUGE_VAL;
 }
 
-/* The trapezoid rule's steps either way: 480 were the most seen. */
+/* The trapezoid rule's steps in each direction: 480 was the largest number observed. */
 enum { TRAPEZOID_STEPS = 2000 };
 
 typedef struct trapezoid {

@@ -32,20 +32,19 @@ typedef struct ev_search {
   double least, most;  /* cut off; either may be infinite */
   bool has_corner;     /* the density need not be smooth at `corner`, which is kept between */
   double corner;       /* panels */
-  bool graded;         /* what is not smooth there is so on ever smaller scales */
+  bool graded;         /* the density is not smooth there, on ever smaller scales */
   double ln_drop;      /* how far below its peak, in logarithms, it is negligible */
   double tolerance;    /* of the logarithm, that is, relative of the density */
-  double tail;         /* the least share of the mass that is asked about */
-  int budget;          /* how often to evaluate it, about */
-  double acceptable;   /* the residual of a panel that will do when room or budget ran out; 1e-8
-                       ** or the tolerance where that is more */
+  double tail;         /* the smallest tail that will be requested */
+  int budget;          /* the approximate number of evaluations */
+  double acceptable; /* the acceptable residual of a panel when room or budget ran out: 1e-8, or the
+                        tolerance if that is larger */
 } ev_search;
 
-/* Where a panel is, and how its points lie there. */
+/* The place of a panel, and the distribution of its points. */
 typedef struct ev_panel_shape {
   double from, to;
-  int graded; /* they are denser toward `from` (-1), or `to` (1), or neither (0); */
-  int bend;   /* most of all at the very end (1), or less so there (-1) */
+  int graded; /* they are denser toward `from` (-1), or `to` (1), or neither (0) */
 } ev_panel_shape;
 
 typedef struct ev_panel {
@@ -60,17 +59,16 @@ typedef struct ev_panel {
 
 typedef struct ev_marginal {
   int count, evaluated;
-  bool gave_up; /* no number somewhere, no end found, or a panel not converged that matters */
+  bool gave_up; /* NaN somewhere, no end found, or a panel not converged that matters */
   double ln_peak;
   double mass;                  /* of all panels, relative to exp(ln_peak) */
   double cosine[2 * EV_DEGREE]; /* of pi i / EV_DEGREE */
   ev_panel panels[EV_PANELS];
 } ev_marginal;
 
-/* EV_NOT_CONVERGED when the density was no number somewhere, or zero everywhere; when
-** an end was not found where it is negligible; or when room or budget ran out while a
-** panel that matters was still wrong by more than is acceptable.  What follows is asked
-** only after EV_OK. */
+/* EV_NOT_CONVERGED if the density was NaN somewhere, or zero everywhere; if an end, where the
+** density is negligible, was not found; or if room or budget ran out while a panel that matters
+** still had more than the acceptable error.  The functions below require EV_OK. */
 ev_status ev_marginal_find(ev_marginal *m, const ev_search *search);
 
 /* ln of the integral of the density over all of its domain. */
@@ -82,22 +80,20 @@ double ev_marginal_beyond(const ev_marginal *m, double z, bool above);
 /* The points that leave the share `tail` below, and above. */
 ev_status ev_marginal_interval(const ev_marginal *m, double tail, ev_interval *z);
 
-/* Whether a density, given by its logarithm, is at most such a share of the peak's. */
+/* Whether a density, given by its logarithm, is at most this share of the peak. */
 bool ev_marginal_negligible(const ev_marginal *m, double ln, double share);
 
-/* ln of a sum over whole numbers from `least` to `most` of a function with one
-** peak, given by its logarithm.  It is run both ways from *peak, which need only
-** be near, until e^-ln_drop of the largest term; *peak is left at the true one.
-** *ln_truncated is the largest term at which an end of the range stopped it before
-** that, or -HUGE_VAL.  NaN where a term is. */
+/* ln of a sum over whole numbers from `least` to `most` of a function with one peak, given by its
+** logarithm.  The sum goes both ways from *peak, which need only be near, until e^-ln_drop of the
+** largest term, and sets *peak to the true one.  *ln_truncated is the largest term at which the
+** range ended before that, or -HUGE_VAL.  NaN if a term is NaN. */
 typedef double ev_ln_term(int j, void *context);
 double ev_ln_sum(ev_ln_term *ln_term, void *context, int least, int most, double ln_drop, int *peak,
                  double *ln_truncated);
 
-/* ln of the integral over the whole axis of a density that falls off at least
-** exponentially, by the plain trapezoid rule, which converges exponentially
-** there.  *ln_truncated is what 2,000 steps either way left of it at the last, or
-** -HUGE_VAL where they were enough. */
+/* ln of the integral over the whole axis of a density that falls off at least exponentially, by the
+** plain trapezoid rule, which converges exponentially.  *ln_truncated is the last term if 2,000
+** steps in either direction were not enough, or else -HUGE_VAL. */
 double ev_ln_integral(ev_ln_density *ln_density, void *context, double peak, double step,
                       double ln_drop, double *ln_truncated);
 

@@ -18,9 +18,9 @@
 
 #include "beta.h"
 
-/* ln P(X = m) of X ~ Bin(m + other, 1/2), as Loader has it: a deviance from the peak.
-** It goes by the difference of the counts, which is exact where their shares of 2^53
-** have no digits left to differ in. */
+/* ln P(X = m) for X ~ Bin(m + other, 1/2), by Loader's deviance from the peak.  It uses the
+** difference of the counts, which is exact even if their shares of 2^53 differ by less than a
+** digit. */
 static double ln_half_binomial(double m, double other) {
   double n = m + other;
   double u = (other - m) / n;
@@ -42,9 +42,9 @@ static double density_outward(double v, void *context) {
   return exp((o->fewer - 1) * log1p(-4 * v * v) + (o->apart + 1) * log1p(-2 * v));
 }
 
-/* From so many pairs on the density is nearly normal from 1/2 on, and 41 Gauss-Kronrod
-** nodes have 15 digits of it; with 4 * 10^15 pairs beta.c, for which 1/2 is a number
-** like any other, would be off by 4e-10. */
+/* With this many pairs the density is nearly normal from 1/2 on, and 41 Gauss-Kronrod nodes give 15
+** digits.  With 4 * 10^15 pairs beta.c, which does not know that 1/2 is exact, would be off by
+** 4e-10. */
 static const double MANY_PAIRS = 6000;
 
 static double ratio_below(double fewer, double more) {
@@ -72,7 +72,8 @@ double ev_mid_p(double fewer, double more) {
   return fmin(1, at * (1 + 2 * ratio_below(fewer, more)));
 }
 
-ev_status ev_mcnemar_p(const double *counts, const ev_options *options, double *p) {
+ev_status ev_mcnemar_p(const double *counts, const ev_options *options, ev_host host, double *p) {
+  (void)host;
   (void)options;
   *p = ev_mid_p(fmin(counts[0], counts[1]), fmax(counts[0], counts[1]));
   return isnan(*p) ? EV_NOT_CONVERGED : EV_OK;

@@ -6,8 +6,8 @@
 
 #include "model.h"
 
-/* Counts: only_a, only_b, the pairs that one model alone got right; they may be 0.
-** The two-sided mid-p; 1 where they are equal. */
+/* Counts: only_a, only_b, the pairs that one model alone got right; they may be 0. The two-sided
+** mid-p; 1 if they are equal. */
 ev_probability ev_mcnemar_p;
 
 /* Likewise, of `fewer` and `more` pairs, the former at most the latter. */

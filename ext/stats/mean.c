@@ -23,26 +23,13 @@
 #include "imagined.h"
 #include "proportion.h"
 
-/* Whether every score is an end of the range; then how many are the upper, and of how
-** many. */
-static bool only_ends(const ev_atoms *atoms, double counts[2]) {
-  counts[0] = counts[1] = 0;
-  for (size_t i = 0; i < atoms->count; i++) {
-    const ev_atom *atom = &atoms->list[i];
-    if (atom->above > 0 && atom->below > 0) return false;
-    if (atom->above > 0) counts[0] += atom->weight;
-    counts[1] += atom->weight;
-  }
-  return true;
-}
-
 /* The interval of a proportion, as one of the range. */
 static ev_status proportion_interval(ev_model *model, const double counts[2],
                                      const ev_options *options, const ev_score_range *range,
-                                     ev_interval *ci) {
+                                     ev_host host, ev_interval *ci) {
   ev_options uniform = {.level = options->level, .a = 1, .b = 1};
   ev_interval share;
-  ev_status status = model(counts, &uniform, &share);
+  ev_status status = model(counts, &uniform, host, &share);
   if (status != EV_OK) return status;
   *ci = (ev_interval){ev_range_value(range, (ev_point){share.lo, 1 - share.lo}),
                       ev_range_value(range, (ev_point){share.hi, 1 - share.hi})};
@@ -64,8 +51,8 @@ ev_status ev_mean(const ev_score *scores, size_t count, const ev_options *option
   ev_atoms atoms;
   ev_status status = ev_atoms_of_scores(scores, count, &range, &atoms);
   double counts[2];
-  if (status == EV_OK && only_ends(&atoms, counts)) {
-    status = proportion_interval(ev_bayes, counts, options, &range, ci);
+  if (status == EV_OK && ev_atoms_at_ends(&atoms, counts)) {
+    status = proportion_interval(ev_bayes, counts, options, &range, host, ci);
     if (counts[0] == 0) ci->lo = options->lo;
     if (counts[0] == counts[1]) ci->hi = options->hi;
   } else if (status == EV_OK) {
@@ -116,8 +103,8 @@ ev_status ev_mean_lmt(const ev_score *scores, size_t count, const ev_options *op
   ev_status status = ev_atoms_of_scores(scores, count, &range, &atoms);
   double counts[2];
   ev_point low, high;
-  if (status == EV_OK && only_ends(&atoms, counts)) {
-    status = proportion_interval(ev_cp, counts, options, &range, ci);
+  if (status == EV_OK && ev_atoms_at_ends(&atoms, counts)) {
+    status = proportion_interval(ev_cp, counts, options, &range, host, ci);
   } else if (status == EV_OK) {
     status = lmt_bound(&atoms, &range, options, true, host, &high);
     if (status == EV_OK) status = lmt_bound(&atoms, &range, options, false, host, &low);

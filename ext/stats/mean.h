@@ -23,7 +23,7 @@ typedef struct ev_weighted_score {
   double score, weight, times; /* the weight is positive */
 } ev_weighted_score;
 
-/* A cluster of questions: the sum of its scores, and how many they are. */
+/* A cluster of questions: the sum of its scores, and their number. */
 typedef struct ev_score_cluster {
   double total, size, times;
 } ev_score_cluster;
@@ -33,13 +33,14 @@ typedef ev_status ev_score_model(const ev_score *scores, size_t count, const ev_
 typedef ev_status ev_score_cluster_model(const ev_score_cluster *clusters, size_t count,
                                          const ev_options *options, ev_host host, ev_interval *ci);
 
-/* Scores at both ends alone give ev_bayes's digits with a uniform prior; where all are at
-** one end, the interval ends there.  At the ends alone ev_mean_lmt has ev_cp's digits. */
+/* If all scores are at the ends, and both ends occur, the result has the digits of ev_bayes with
+** a uniform prior, and ev_mean_lmt those of ev_cp.  If all are at one end, the interval ends
+** there. */
 ev_score_model ev_mean;
 ev_score_model ev_mean_lmt; /* Learned-Miller and Thomas */
 
-/* The mean +- q s/sqrt(n), s over n - 1: q of the normal distribution, for comparison, or
-** of Student's t.  Need two rows; read no range, and may collapse or leave it. */
+/* The mean +- q s/sqrt(n), s over n - 1, with q of the normal distribution, for comparison, or of
+** Student's t.  They need two rows, ignore the range, and may collapse or leave it. */
 ev_score_model ev_mean_clt, ev_mean_t;
 
 /* P(mean > threshold), which is the level's tail at a bound of ev_mean. */
@@ -51,10 +52,10 @@ ev_score_cluster_model ev_clustered_mean;
 ev_status ev_weighted_mean(const ev_weighted_score *scores, size_t count, const ev_options *options,
                            ev_host host, ev_interval *ci);
 
-/* Two models, the same questions: a row's score is the difference, and so is a
-** cluster's total the sum of them, between lo - hi and hi - lo for each question.
-** Differences with their signs changed give the bounds with theirs changed, exactly;
-** and at the margin with its sign changed, probabilities that add up to 1. */
+/* Two models, the same questions: the score of a row is the difference, and the total of a
+** cluster the sum of its differences, each between lo - hi and hi - lo.  Differences with their
+** signs changed give exactly the negated bounds, and at the negated margin the complementary
+** probability. */
 ev_score_model ev_paired_mean_diff;
 ev_score_cluster_model ev_clustered_mean_diff;
 

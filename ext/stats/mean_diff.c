@@ -36,7 +36,7 @@
 /*
 ** A tail of the difference
 */
-/* How far a mean's ends lie beyond those of the line, in its range. */
+/* The distance of a mean's ends from those of the line, in its range. */
 typedef struct line_gaps {
   double low, high;
 } line_gaps;
@@ -60,7 +60,7 @@ static double ln_on_mean_line(const mean_line *line, double v) {
          log(on / low * (s.y * (low + high) / high));
 }
 
-/* Beyond these places a share of the way is no longer a normal number. */
+/* Beyond these places a share of the way is not a normal number. */
 static const double LINE_END = 700;
 
 static double line_peak(const mean_line *line) {
@@ -83,7 +83,7 @@ static double line_peak(const mean_line *line) {
 /* How far below its peak, in logarithms, the integrand is negligible. */
 static const double LINE_CUT = 42;
 
-/* Where it has fallen so far, on one side. */
+/* The place, on one side, at which it has fallen to this. */
 static double line_end(const mean_line *line, double peak, double ln_peak, double side) {
   ev_bracket in = {0, 1e-9};
   while (peak + side * in.high > -LINE_END && peak + side * in.high < LINE_END &&
@@ -97,7 +97,7 @@ static double line_end(const mean_line *line, double peak, double ln_peak, doubl
   return fmax(-LINE_END, fmin(LINE_END, peak + side * in.high));
 }
 
-/* Pieces of either side, parted at the panels' ends too. */
+/* The number of pieces on each side, split at the panels' ends too. */
 enum { SIDE_PIECES = 14, LINE_EDGES = 2 * SIDE_PIECES + 1 + 2 * (EV_TABLE_PANELS + 1) };
 
 typedef struct line_edges {
@@ -153,7 +153,7 @@ static double ln_added(double a, double b) {
   return fmax(a, b) + log1p(exp(-fabs(a - b)));
 }
 
-/* Two means, and about how they differ. */
+/* Two means, and their approximate difference. */
 typedef struct mean_pair {
   const ev_mean_table *a, *b;
   double mean, sd; /* of a less b */
@@ -179,7 +179,7 @@ static double ln_mass_beyond(const ev_mean_table *table, ev_mean_curve tail, dou
 /* ln P(a - b <= delta), or of the rest. */
 static double ln_diff_tail(const mean_pair *pair, double delta, bool upper) {
   const ev_mean_table *a = pair->a, *b = pair->b;
-  /* Beyond the line the wide one leaves all of the narrow one, or nothing. */
+  /* Beyond the line, all or nothing of the narrow mean counts. */
   double low = delta - point_difference(a->least, b->least);
   double high = point_difference(a->most, b->most) - delta;
   line_gaps gaps_a = {fmax(0, low), fmax(0, high)}, gaps_b = {fmax(0, -low), fmax(0, -high)};
@@ -212,32 +212,40 @@ static double deviate_gap(const mean_pair *pair, double delta, double z, bool up
   return upper ? z - deviate : deviate - z;
 }
 
-/* The difference with the mass below it, or above it: the secant method, in a bracket
-** that is halved where secants did not halve it twice. */
+static mean_pair pair_of(const ev_mean_table *a, const ev_mean_table *b) {
+  double mean =
+      point_difference(a->least, b->least) + a->width * a->d.mean.x - b->width * b->d.mean.x;
+  return (mean_pair){a, b, mean, hypot(table_sd(a), table_sd(b))};
+}
+
+/* The difference with the given mass below it, or above it: the secant method in a bracket, which
+** every fourth step halves. */
 static ev_status diff_quantile(const mean_pair *pair, double mass, bool upper, ev_host host,
                                double *delta) {
-  double z = gsl_cdf_ugaussian_Pinv(mass), low = -1, high = 1, slope = 1 / pair->sd;
-  double at = pair->mean + (upper ? -z : z) * pair->sd, last = 0, last_gap = 0, width = 4;
+  ev_bracket in = {-1, 1};
+  double z = gsl_cdf_ugaussian_Pinv(mass), slope = 1 / pair->sd, last = 0, last_gap = 0;
+  double at = pair->mean + (upper ? -z : z) * pair->sd;
+  if (!(fabs(at) < 1)) at = 0;
   for (int i = 0; i < 200; i++) {
-    if (!(at > low && at < high) || (i % 3 == 2 && high - low > width / 2)) at = (low + high) / 2;
-    if (i % 3 == 2) width = high - low;
     double gap = deviate_gap(pair, at, z, upper);
     if (isnan(gap)) return EV_NOT_CONVERGED;
     if (ev_interrupted(host)) return EV_INTERRUPTED;
-    if (i > 0 && at != last) slope = (gap - last_gap) / (at - last);
-    if (gap > 0)
-      high = at;
-    else
-      low = at;
+    if (i > 0) slope = (gap - last_gap) / (at - last);
+    /* The error after a secant step is about the product of both gaps. */
+    bool close = i > 0 && fabs(gap * last_gap) < 1e-12;
+    double wish = slope > 0 ? at - gap / slope : NAN;
     last = at, last_gap = gap;
-    bool close = fabs(gap) < 1e-7 && i > 0;
-    at = slope > 0 ? at - gap / slope : HUGE_VAL;
-    if (close || high - low <= 4 * DBL_EPSILON * fabs(last)) {
-      *delta = fmax(low, fmin(high, close ? at : last));
-      return EV_OK;
-    }
+    at = ev_bracket_next(&in, at, gap > 0, i % 4 == 3 ? NAN : wish);
+    *delta = close ? fmax(in.low, fmin(in.high, wish)) : last;
+    if (close || in.high - in.low <= 4 * DBL_EPSILON * fabs(last)) return EV_OK;
   }
   return EV_NOT_CONVERGED;
+}
+
+ev_status ev_table_diff_quantile(const ev_mean_table *a, const ev_mean_table *b, double mass,
+                                 bool upper, ev_host host, double *delta) {
+  mean_pair pair = pair_of(a, b);
+  return diff_quantile(&pair, mass, upper, host, delta);
 }
 
 /*
@@ -251,7 +259,7 @@ typedef struct mean_model {
   ev_mean_table *lower, *upper;
 } mean_model;
 
-/* Both models, in an order that knows nothing of which came first. */
+/* Both models, in an order that does not depend on which came first. */
 typedef struct diff_problem {
   ev_score_range range;
   mean_model a, b;
@@ -296,18 +304,12 @@ static ev_status tabulate(const ev_atoms *scores, const ev_atom *imagined, doubl
   return status;
 }
 
-/* Whether every score is at an end of the range. */
-static bool at_ends(const ev_atoms *scores) {
-  for (size_t i = 0; i < scores->count; i++)
-    if (scores->list[i].above > 0 && scores->list[i].below > 0) return false;
-  return true;
-}
-
 static ev_status tabulate_model(mean_model *model, double cut, ev_host host) {
+  double counts[2];
   free_tables(model);
   ev_imagined imagined = ev_imagine_mean(&model->scores, false);
   double size = imagined.lower[0].below;
-  if (at_ends(&model->scores)) {
+  if (ev_atoms_at_ends(&model->scores, counts)) {
     ev_atom ends[] = {{0, size, 1}, {size, 0, 1}};
     return tabulate(&model->scores, ends, cut, host, &model->lower);
   }
@@ -322,15 +324,12 @@ static ev_status tabulate_both(diff_problem *problem, double cut, ev_host host) 
   return status == EV_OK ? tabulate_model(&problem->b, cut, host) : status;
 }
 
-/* The means that decide on the lower bound of the difference, or on the upper. */
+/* The means that determine the lower bound of the difference, or the upper. */
 static mean_pair pair_for(const diff_problem *problem, bool upper) {
   const mean_model *more = upper ? &problem->a : &problem->b;
   const mean_model *less = upper ? &problem->b : &problem->a;
   const ev_mean_table *high = more->upper ? more->upper : more->lower, *low = less->lower;
-  const ev_mean_table *a = upper ? high : low, *b = upper ? low : high;
-  double mean =
-      point_difference(a->least, b->least) + a->width * a->d.mean.x - b->width * b->d.mean.x;
-  return (mean_pair){a, b, mean, hypot(table_sd(a), table_sd(b))};
+  return upper ? pair_of(high, low) : pair_of(low, high);
 }
 
 static void free_diff_problem(diff_problem *problem) {

@@ -7,6 +7,7 @@
 #define EV_MEAN_DIFF_H
 
 #include "mean.h"
+#include "mean_table.h"
 
 /* The scores of one model; at least one. */
 typedef struct ev_score_list {
@@ -14,14 +15,18 @@ typedef struct ev_score_list {
   size_t count;
 } ev_score_list;
 
-/* Of the mean of a less that of b.  Exchanging them changes the signs of the bounds,
-** exactly. */
+/* The interval of the mean of a minus that of b.  Exchanging them negates the bounds exactly. */
 ev_status ev_mean_diff(const ev_score_list *a, const ev_score_list *b, const ev_options *options,
                        ev_host host, ev_interval *ci);
 
-/* P(mean of a > mean of b + margin).  Exchanging them, and the margin's sign, gives what
-** this leaves of 1. */
+/* P(mean of a > mean of b + margin).  Exchanging them, and the margin's sign, gives 1 minus
+** this. */
 ev_status ev_mean_prob_better(const ev_score_list *a, const ev_score_list *b,
                               const ev_options *options, ev_host host, double *p);
+
+/* The difference a - b of two tabulated means, as a share of the range that both tables have,
+** with `mass`, at most 1/2, below it or, if `upper`, above it. */
+ev_status ev_table_diff_quantile(const ev_mean_table *a, const ev_mean_table *b, double mass,
+                                 bool upper, ev_host host, double *delta);
 
 #endif

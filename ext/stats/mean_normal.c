@@ -14,7 +14,7 @@
 #include "mean.h"
 #include "normal.h"
 
-/* A sum kept with what its roundings lost. */
+/* A sum with the rounding errors of its terms. */
 typedef struct exact_sum {
   double sum, lost;
 } exact_sum;

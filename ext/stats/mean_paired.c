@@ -24,8 +24,8 @@ static ev_score_range diff_range(const ev_options *options) {
   return (ev_score_range){-width, width, range.exponent};
 }
 
-/* Differences as they are, or with their signs changed, whichever is the first of the
-** two in an order that knows nothing of signs: so that both give the same digits. */
+/* The differences or their negatives, whichever come first in an order that does not depend on
+** signs, so that both give the same digits. */
 static ev_status orient_diffs(ev_atoms *atoms, int tie, bool *mirrored, bool *symmetric) {
   ev_atoms mirror;
   ev_status status = ev_atoms_mirror(atoms, &mirror);

@@ -14,8 +14,8 @@
 
 #include "chebyshev.h"
 
-/* What is left out of a curve's logarithm by its series: what is wished for, and what
-** is taken where neither half is better, for that is rounding. */
+/* The errors of a curve's logarithm by its series: the wanted one, and the one that is accepted if
+** neither half of the panel is better, because it is rounding. */
 static const double TABLE_TOLERANCE = 1e-12, TABLE_ROUNDING = 1e-6;
 
 /* The farthest that the table's ends are: where a tail falls off so slowly, it goes on as a
@@ -26,50 +26,50 @@ static const double TABLE_END = 320;
 ** are close. */
 static const double TABLE_SMOOTH = 16;
 
-/* What is close, and too narrow a panel to matter, in the mean's standard deviations:
-** the mass in it is as small, and the logarithm of the density varies as little. */
-static const double TABLE_CLOSE = 1e-7;
+/* The distance, in the mean's standard deviations, at which scores count as close and a panel as
+** too narrow to matter: the mass in it is as small, and the logarithm of the density varies as
+** little.  Where others weigh less than 2, the density may have no bound at a score, and panels
+** become narrower. */
+static const double TABLE_CLOSE = 1e-7, TABLE_CLOSEST = 1e-9;
 
-static ev_status sample_panel(ev_mean_table *table, ev_mean_panel *panel) {
+/* At a score beside which others weigh no more than 1 the density has no bound, and too near to it
+** no value: takes the nearest value. */
+static void extend_density(double *ln_density) {
+  for (int i = EV_TABLE_DEGREE / 2; i < EV_TABLE_DEGREE; i++)
+    if (isnan(ln_density[i + 1])) ln_density[i + 1] = ln_density[i];
+  for (int i = EV_TABLE_DEGREE / 2; i > 0; i--)
+    if (isnan(ln_density[i - 1])) ln_density[i - 1] = ln_density[i];
+}
+
+/* The series of a panel, and their errors: the size of their last two terms. */
+static ev_status make_panel(ev_mean_table *table, double from, double to, ev_mean_panel *panel) {
   double values[EV_TABLE_CURVES][EV_TABLE_DEGREE + 1];
-  double mid = (panel->from + panel->to) / 2, half = (panel->to - panel->from) / 2;
+  *panel = (ev_mean_panel){.from = from, .to = to};
   for (int i = 0; i <= EV_TABLE_DEGREE; i++) {
     ev_dirichlet_value v;
-    ev_point at = ev_at_logit(mid + half * table->cosine[i]);
+    ev_point at = ev_at_logit((from + to) / 2 + (to - from) / 2 * table->cosine[i]);
     ev_status status = ev_dirichlet_at(&table->d, at, &v);
     if (status != EV_OK) return status;
-    values[EV_MEAN_DENSITY][i] = v.ln_density;
+    /* Weights of 1 in all leave no integral for the density, which the narrower of two has. */
+    values[EV_MEAN_DENSITY][i] = table->d.weight > 1 ? v.ln_density : 0;
     values[EV_MEAN_BELOW][i] = v.ln_below;
     values[EV_MEAN_ABOVE][i] = v.ln_above;
   }
-  for (int curve = 0; curve < EV_TABLE_CURVES; curve++)
-    ev_chebyshev_from_extrema(EV_TABLE_DEGREE, values[curve], table->cosine, EV_TABLE_DEGREE,
-                              panel->series[curve]);
+  extend_density(values[EV_MEAN_DENSITY]);
+  for (int curve = 0; curve < EV_TABLE_CURVES; curve++) {
+    double *c = panel->series[curve];
+    ev_chebyshev_from_extrema(EV_TABLE_DEGREE, values[curve], table->cosine, EV_TABLE_DEGREE, c);
+    double rest = fabs(c[EV_TABLE_DEGREE]) + fabs(c[EV_TABLE_DEGREE - 1]);
+    if (isnan(rest)) return EV_NOT_CONVERGED;
+    panel->left_out = fmax(panel->left_out, rest);
+  }
   return EV_OK;
 }
 
-static double left_out(const ev_mean_panel *panel) {
-  double most = 0;
-  for (int curve = 0; curve < EV_TABLE_CURVES; curve++)
-    most = fmax(most, fabs(panel->series[curve][EV_TABLE_DEGREE]) +
-                          fabs(panel->series[curve][EV_TABLE_DEGREE - 1]));
-  return most;
-}
-
-static ev_status make_panel(ev_mean_table *table, double from, double to, ev_mean_panel *panel) {
-  panel->from = from;
-  panel->to = to;
-  ev_status status = sample_panel(table, panel);
-  if (status != EV_OK) return status;
-  panel->left_out = left_out(panel);
-  return isnan(panel->left_out) ? EV_NOT_CONVERGED : EV_OK;
-}
-
-/* Adds a panel, or its halves where they are better, in rising order. */
+/* Adds a panel, or its halves if they are better, in rising order. */
 static ev_status add_panel_or_halves(ev_mean_table *table, const ev_mean_panel *panel) {
-  bool narrow = panel->to - panel->from <= TABLE_CLOSE * table->d.spread;
   double rest = panel->left_out, mid = (panel->from + panel->to) / 2;
-  bool enough = rest <= TABLE_TOLERANCE || narrow;
+  bool enough = rest <= TABLE_TOLERANCE || panel->to - panel->from <= table->narrow;
   ev_mean_panel low, high;
   if (!enough) {
     ev_status status = make_panel(table, panel->from, mid, &low);
@@ -86,10 +86,24 @@ static ev_status add_panel_or_halves(ev_mean_table *table, const ev_mean_panel *
   return EV_OK;
 }
 
-static ev_status add_mean_panels(ev_mean_table *table, double from, double to) {
-  ev_mean_panel panel;
-  ev_status status = make_panel(table, from, to, &panel);
-  return status == EV_OK ? add_panel_or_halves(table, &panel) : status;
+/* The width of the first panels in the mean's standard deviations, beyond which series seldom
+** converge; and the most first panels. */
+static const double TABLE_WIDEST = 5, TABLE_MOST_FIRST = 16;
+
+/* Adds panels from a logit, which moves on, to another, while there is room. */
+static ev_status add_panels_to(ev_mean_table *table, double to, double end, double *from) {
+  if (!(to > *from && to <= end)) return EV_OK;
+  double start = *from, width = to - start;
+  double pieces = fmin(TABLE_MOST_FIRST, ceil(width / (TABLE_WIDEST * table->d.spread)));
+  ev_status status = EV_OK;
+  for (double i = 1; i <= pieces && status == EV_OK; i++) {
+    ev_mean_panel panel;
+    double next = i < pieces ? start + width * (i / pieces) : to;
+    status = make_panel(table, *from, next, &panel);
+    if (status == EV_OK) status = add_panel_or_halves(table, &panel);
+    *from = next;
+  }
+  return status;
 }
 
 /* An end of the table, by its logit. */
@@ -108,7 +122,7 @@ static double logit_of_atom(const ev_atom *atom) {
   return log(atom->above) - log(atom->below);
 }
 
-/* Scores that are close, from one on: how many, and what they weigh. */
+/* The number of scores from one on that are close, and their weight. */
 static size_t close_atoms(const ev_mean_table *table, const ev_atoms *atoms, size_t first,
                           double *weight) {
   double from = logit_of_atom(&atoms->list[first]);
@@ -120,31 +134,26 @@ static size_t close_atoms(const ev_mean_table *table, const ev_atoms *atoms, siz
   return count;
 }
 
-/* Panels up to a logit, if there is room for any. */
-static ev_status add_mean_panels_to(ev_mean_table *table, double to, double end, double *from) {
-  if (!(to > *from && to < end)) return EV_OK;
-  ev_status status = add_mean_panels(table, *from, to);
-  *from = to;
-  return status;
-}
-
 /* Panels between the ends and the scores where the density is not smooth, which come
 ** in rising order. */
 static ev_status fill_table(ev_mean_table *table, const ev_atoms *atoms, double cut) {
   double from, end = TABLE_END, weight;
   ev_status status = table_end(&table->d, cut, false, &from);
   if (status == EV_OK) status = table_end(&table->d, cut, true, &end);
+  double heaviest = 0;
+  for (size_t i = 0; i < atoms->count; i++) heaviest = fmax(heaviest, atoms->list[i].weight);
+  table->narrow = table->d.spread * (table->d.weight - heaviest < 2 ? TABLE_CLOSEST : TABLE_CLOSE);
   for (size_t i = 0, count; i < atoms->count && status == EV_OK; i += count) {
     count = close_atoms(table, atoms, i, &weight);
     if (table->d.weight - weight >= TABLE_SMOOTH) continue;
-    status = add_mean_panels_to(table, logit_of_atom(&atoms->list[i]), end, &from);
+    status = add_panels_to(table, logit_of_atom(&atoms->list[i]), end, &from);
     if (status == EV_OK)
-      status = add_mean_panels_to(table, logit_of_atom(&atoms->list[i + count - 1]), end, &from);
+      status = add_panels_to(table, logit_of_atom(&atoms->list[i + count - 1]), end, &from);
   }
-  return status == EV_OK ? add_mean_panels(table, from, end) : status;
+  return status == EV_OK ? add_panels_to(table, end, end, &from) : status;
 }
 
-/* How far one atom is above another, from the side that keeps its digits. */
+/* The distance of one atom above another, from the side that keeps its digits. */
 static double atoms_apart(const ev_atom *low, const ev_atom *high) {
   return high->above < high->below ? high->above - low->above : low->below - high->below;
 }

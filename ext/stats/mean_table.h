@@ -15,7 +15,7 @@ typedef enum ev_mean_curve { EV_MEAN_DENSITY, EV_MEAN_BELOW, EV_MEAN_ABOVE } ev_
 
 typedef struct ev_mean_panel {
   double from, to;
-  double left_out; /* by the worst of the series */
+  double left_out; /* the residual of the worst series */
   double series[EV_TABLE_CURVES][EV_TABLE_DEGREE + 1];
 } ev_mean_panel;
 
@@ -24,17 +24,18 @@ typedef struct ev_mean_table {
   ev_point least, most; /* those, as shares of the range */
   double width;         /* most - least */
   double cosine[2 * EV_TABLE_DEGREE]; /* of pi i / EV_TABLE_DEGREE */
+  double narrow;                      /* panels of this width are not halved */
   int count;
   ev_mean_panel panels[EV_TABLE_PANELS];
 } ev_mean_table;
 
-/* Of atoms of one size in rising order, imagined ones and all, at least two that differ, to where
- *the mass beyond is `cut`, which
- ** is at least 1e-300.  Whatever the status, ev_mean_table_free() must follow. */
+/* Of atoms of one size in rising order, imagined ones and all, at least two that differ; to where
+** the mass beyond is `cut`, at least 1e-300.  Whatever the status, ev_mean_table_free() must
+** follow. */
 ev_status ev_mean_table_make(const ev_atoms *atoms, double cut, ev_host host, ev_mean_table **out);
 void ev_mean_table_free(ev_mean_table *table);
 
-/* The logarithm of a curve.  Beyond the ends it goes on as steeply as it ended. */
+/* The logarithm of a curve.  Beyond the ends it continues with the slope at the end. */
 double ev_mean_curve_at(const ev_mean_table *table, ev_mean_curve curve, double logit);
 
 #endif

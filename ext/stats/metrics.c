@@ -13,21 +13,22 @@
 
 #include "proportion.h"
 
-ev_status ev_precision(const double *c, const ev_options *options, ev_interval *ci) {
+ev_status ev_precision(const double *c, const ev_options *options, ev_host host, ev_interval *ci) {
   double counts[] = {c[0], c[0] + c[1]};
   assert(c[0] >= 0 && c[1] >= 0 && c[0] + c[1] >= 1);
-  return ev_bayes(counts, &(ev_options){.level = options->level, .a = 1, .b = 1}, ci);
+  return ev_bayes(counts, &(ev_options){.level = options->level, .a = 1, .b = 1}, host, ci);
 }
 
-ev_status ev_recall(const double *c, const ev_options *options, ev_interval *ci) {
-  return ev_precision(c, options, ci);
+ev_status ev_recall(const double *c, const ev_options *options, ev_host host, ev_interval *ci) {
+  return ev_precision(c, options, host, ci);
 }
 
-ev_status ev_f1(const double *c, const ev_options *options, ev_interval *ci) {
+ev_status ev_f1(const double *c, const ev_options *options, ev_host host, ev_interval *ci) {
   double counts[] = {c[0], c[0] + c[1] + c[2]};
   assert(c[0] >= 0 && c[1] >= 0 && c[2] >= 0 && counts[1] >= 1);
   ev_interval b;
-  ev_status status = ev_bayes(counts, &(ev_options){.level = options->level, .a = 1, .b = 2}, &b);
+  ev_status status =
+      ev_bayes(counts, &(ev_options){.level = options->level, .a = 1, .b = 2}, host, &b);
   if (status == EV_OK) *ci = (ev_interval){2 * b.lo / (1 + b.lo), 2 * b.hi / (1 + b.hi)};
   return status;
 }

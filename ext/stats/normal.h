@@ -1,7 +1,5 @@
-/*
-** What the closed-form intervals share: the normal deviate of a level, and a
-** difference of products that keeps its digits.  Used within ext/stats.
-*/
+/* Shared by the closed-form intervals: the normal deviate of a level, and a difference of products
+** that keeps its digits.  Used within ext/stats. */
 #ifndef EV_NORMAL_H
 #define EV_NORMAL_H
 
@@ -23,7 +21,7 @@ static inline double ev_cross_difference(double a, double b, double c, double d)
   return (ab - cd) + (fma(a, b, -ab) - fma(c, d, -cd));
 }
 
-/* An estimate with as much either way of it. */
+/* An estimate plus and minus the same amount. */
 static inline ev_interval ev_plus_minus(double estimate, double half) {
   return (ev_interval){estimate - half, estimate + half};
 }

@@ -22,20 +22,20 @@
 #include <gsl/gsl_sf_log.h>
 
 #include "beta.h"
-#include "contrast.h"
 #include "marginal.h"
 #include "root.h"
 
-/* The trapezoid rule's longest step, that in standard deviations, and how far below the peak it
-** goes.  Such a longest step leaves out exp(-pi^2/step), or 7e-18, where a factor like exp(-b e^t)
-** makes the integrand analytic to within pi/2 of the axis; the other exp(-2 pi^2/step^2) where it
-** is normal.  The first x need only be within 1e-2 or so. */
+/* The trapezoid rule's longest step, its step in standard deviations, and how far below the peak it
+** goes.  The longest step has an error of exp(-pi^2/step), or 7e-18, where a factor like exp(-b
+** e^t) makes the integrand analytic to within pi/2 of the axis; the other step exp(-2 pi^2/step^2)
+** where it is normal.  The first x need only be within about 1e-2. */
 typedef struct odds_rule {
   double longest, step, ln_drop;
 } odds_rule;
 static const odds_rule odds_rough = {0.5, 1.2, 9}, odds_exact = {0.25, 0.45, 36};
 
-/* ln P is rough, or close: the next step of Newton's method squares what is left. */
+/* The errors of ln P at which the search leaves the rough rule, and at which it ends: the next step
+** of Newton's method squares the error. */
 static const double ODDS_ROUGH = 0.03, ODDS_CLOSE = 1e-7;
 enum { ODDS_STEPS = 60, ODDS_PEAK_STEPS = 100 };
 
@@ -47,8 +47,8 @@ typedef struct odds_shift {
   double peak;   /* of the last integrand */
 } odds_shift;
 
-/* ln f at v beyond its peak.  With m the mean it is a v - (a + b) ln(1 + m (e^v - 1)) more than
-** there, or the same from the other end; where v is small, in a form that does not cancel. */
+/* ln f at v from its peak.  With m the mean it exceeds ln f at the peak by a v - (a + b) ln(1 + m
+** (e^v - 1)), or the same from the other end; for small v in a form that does not cancel. */
 static double odds_ln_narrow(const ev_beta *d, double v) {
   bool mirrored = d->mean > d->comean;
   double a = mirrored ? d->b : d->a, w = mirrored ? -v : v, power = d->a + d->b, sum = 1;
@@ -65,18 +65,27 @@ static double odds_ln_term(double v, void *context) {
   return odds_ln_narrow(&s->narrow, v) + ln;
 }
 
-/* The derivative of that, and minus the second one: of ln G they are r = g / G and
+/* The derivative of ln of the density of a logit, and minus the second one. */
+static double odds_logit_slope(const ev_beta *d, ev_point t) {
+  return d->a * t.y - d->b * t.x;
+}
+
+static double odds_logit_curvature(const ev_beta *d, ev_point t) {
+  return (d->a + d->b) * t.x * t.y;
+}
+
+/* The derivative of ln of the integrand, and minus the second one: of ln G they are r = g / G and
 ** r (r - (ln g)'). */
 static double odds_slope(const odds_shift *s, double v, double *bend) {
   ev_point narrow = ev_at_logit(s->centre + v), wide = ev_at_logit(s->off + v);
-  double slope = ev_logit_slope(&s->wide, wide), by_wide = ev_logit_curvature(&s->wide, wide);
+  double slope = odds_logit_slope(&s->wide, wide), by_wide = odds_logit_curvature(&s->wide, wide);
   if (!s->density) {
     double r = exp(ev_beta_ln_logit_density(&s->wide, wide) - ev_beta_ln_cdf(&s->wide, wide).x);
     by_wide = r * (r - slope);
     slope = r;
   }
-  *bend = ev_logit_curvature(&s->narrow, narrow) + by_wide;
-  return ev_logit_slope(&s->narrow, narrow) + slope;
+  *bend = odds_logit_curvature(&s->narrow, narrow) + by_wide;
+  return odds_logit_slope(&s->narrow, narrow) + slope;
 }
 
 /* ln of the integral; NaN where that does not converge.  The peak is found to a tenth of a standard
@@ -121,7 +130,7 @@ static double odds_spread(const double *shapes) {
   return 1 / shapes[0] + 1 / shapes[1];
 }
 
-/* Exchanging A and B, or right and wrong in both, exchanges the two searches at the most. */
+/* Exchanging A and B, or right and wrong in both, at most exchanges the two searches. */
 static odds_shift odds_of_shapes(const double *a, const double *b) {
   double spread = odds_spread(a) - odds_spread(b);
   bool first = spread < 0 || (spread == 0 && (a[0] < b[1] || (a[0] == b[1] && a[1] <= b[0])));
@@ -130,7 +139,8 @@ static odds_shift odds_of_shapes(const double *a, const double *b) {
   return (odds_shift){.narrow = ev_beta_make(b[1], b[0]), .wide = ev_beta_make(a[1], a[0])};
 }
 
-ev_status ev_odds_ratio(const double *c, const ev_options *options, ev_interval *ci) {
+ev_status ev_odds_ratio(const double *c, const ev_options *options, ev_host host, ev_interval *ci) {
+  (void)host;
   assert(c[0] >= 0 && c[0] <= c[1] && c[1] >= 1);
   assert(c[2] >= 0 && c[2] <= c[3] && c[3] >= 1);
   const double a[] = {c[0] + 1, c[1] - c[0] + 1}, wrong_a[] = {a[1], a[0]};
@@ -139,8 +149,8 @@ ev_status ev_odds_ratio(const double *c, const ev_options *options, ev_interval 
   double lower, upper, tail = ev_tail(options);
   ev_status status = odds_upper(&right, tail, &upper);
   if (status == EV_OK) status = odds_upper(&wrong, tail, &lower);
-  /* Where they are so many, and the level so low, that the bounds are one number, rounding is
-  ** not to cross them. */
+  /* With so many questions and so low a level that the bounds are one number, rounding must not
+  ** make them cross. */
   if (status == EV_OK) *ci = (ev_interval){exp(fmin(-lower, upper)), exp(fmax(-lower, upper))};
   return status;
 }

@@ -1,7 +1,5 @@
-/*
-** The mean score on other tasks like these: tasks are a sample, as questions are elsewhere.
-** Used by ext/board and the tests; knows nothing of SQL.
-*/
+/* The mean score on other tasks like these: tasks are a sample, as questions are in the other
+** models. Used by ext/board and the tests; knows nothing of SQL. */
 #ifndef EV_OTHER_TASKS_H
 #define EV_OTHER_TASKS_H
 

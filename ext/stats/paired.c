@@ -19,9 +19,9 @@
 #include "marginal.h"
 #include "normal.h"
 
-/* The tail that any posterior will be asked about, at the least: that of a level of 95%,
-** so that its interval and P are of one posterior.  P was of one to be asked about a tail of
-** 0.001; its references are met as well. */
+/* Every posterior is accurate at least to this tail, that of a level of 95%, so that an interval
+** and a P share one posterior.  References of P that were met with a tail of 0.001 are met with
+** this as well. */
 static const double PAIRED_TAIL = 0.025;
 
 void ev_paired_forget(ev_paired_memo *memo) {
@@ -62,8 +62,9 @@ static ev_status interval_of(const ev_marginal *m, const double *c, double tail,
   return ev_interval_status(*ci);
 }
 
-ev_status ev_paired_diff(const double *c, const ev_options *options, ev_interval *ci) {
-  ev_paired_memo own = {.posterior = NULL}, *memo = options->memo ? options->memo : &own;
+ev_status ev_paired_diff(const double *c, const ev_options *options, ev_host host,
+                         ev_interval *ci) {
+  ev_paired_memo own = {.posterior = NULL}, *memo = host.memo ? host.memo : &own;
   double tail = ev_tail(options);
   assert_pairs(c);
   assert(options->level > 0 && options->level < 1);
@@ -81,10 +82,11 @@ static double share_beyond(const ev_marginal *m, double margin, bool exchanged) 
   return mostly_above != exchanged ? 1 - smaller : smaller;
 }
 
-/* Where both have as many wins, on the order in which the margin is not negative:
-** exchanging the models, and the margin's sign, repeats the same arithmetic. */
-ev_status ev_paired_prob_better(const double *c, const ev_options *options, double *p) {
-  ev_paired_memo own = {.posterior = NULL}, *memo = options->memo ? options->memo : &own;
+/* If both have the same number of wins, the order in which the margin is not negative: exchanging
+** the models and the margin's sign repeats the same arithmetic. */
+ev_status ev_paired_prob_better(const double *c, const ev_options *options, ev_host host,
+                                double *p) {
+  ev_paired_memo own = {.posterior = NULL}, *memo = host.memo ? host.memo : &own;
   bool exchanged = c[1] != c[2] ? c[1] < c[2] : options->margin < 0;
   double margin = exchanged ? -options->margin : options->margin;
   assert_pairs(c);
@@ -99,7 +101,9 @@ ev_status ev_paired_prob_better(const double *c, const ev_options *options, doub
 
 /* n^2 times the variance, (only_a + only_b) n - (only_a - only_b)^2, in the form that does
 ** not cancel where nearly all pairs are discordant. */
-ev_status ev_paired_diff_clt(const double *c, const ev_options *options, ev_interval *ci) {
+ev_status ev_paired_diff_clt(const double *c, const ev_options *options, ev_host host,
+                             ev_interval *ci) {
+  (void)host;
   double n = c[0] + c[1] + c[2] + c[3], discordant = c[1] + c[2], concordant = c[0] + c[3];
   assert_pairs(c);
   assert(options->level > 0 && options->level < 1);

@@ -6,15 +6,15 @@
 
 #include "model.h"
 
-/* The posterior that was found last, so that an interval and a P of the same counts cost
-** one; set to nothing by {0}, and emptied at the end.  What it holds changes no digit. */
+/* The last posterior, so that an interval and a P of the same counts cost one computation; {0} is
+** empty, and ev_paired_forget() frees it.  It changes no digit. */
 typedef struct ev_paired_memo {
   double counts[4], tail;        /* what the posterior is of */
   struct ev_marginal *posterior; /* NULL before the first */
 } ev_paired_memo;
 void ev_paired_forget(ev_paired_memo *memo);
 
-/* The posterior of atanh(theta_A - theta_B), to be asked about tails of `tail` or more. */
+/* The posterior of atanh(theta_A - theta_B), for tails of `tail` or more. */
 ev_status ev_paired_posterior(const double *counts, double tail, struct ev_marginal *m);
 
 /* Counts: questions that both got right, only A, only B, neither; not all

@@ -587,9 +587,8 @@ EV_WIDE static void guess_x(const paired_model *q, double *x, double *sd) {
 ** exp(-|t|), and takes a third of the positions with a c of some standard deviations. */
 static const double PAIRED_BEND = 1.4, PAIRED_BEND_SDS = 4;
 
-/* The first steps, in standard deviations: of what is normal, errors of steps twice as long are
- *4e-5
- ** and 2e-4.  How far from its peak x goes, about, below and above. */
+/* The first steps, in standard deviations: for a normal integrand the errors of steps twice as long
+** are 4e-5 and 2e-4.  And roughly how far x goes below and above its peak. */
 static const double PAIRED_FIRST_S_STEP = 0.7, PAIRED_FIRST_X_STEP = 0.75;
 static const double PAIRED_X_BELOW = 5, PAIRED_X_ABOVE = 3;
 

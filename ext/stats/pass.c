@@ -23,7 +23,7 @@
 /*
 ** ln of prod_{j<k} (a + j) / (a + b + j)
 */
-enum { PASS_FACTORS = 32 }; /* taken one by one; Stirling's series for the others */
+enum { PASS_FACTORS = 32 }; /* factors multiplied one by one; Stirling's series for the others */
 
 /* ln(part / (part + rest)), from the side that keeps its digits. */
 static double ln_share(double part, double rest) {
@@ -56,10 +56,8 @@ static double ln_falling_ratio(double a, double b, double k) {
   return sum;
 }
 
-/*
-** One question: of n attempts k are drawn, without replacement, to avoid c of them.  k
-** and c may be exchanged.
-*/
+/* One question: the chance that k attempts, drawn from n without replacement, avoid c of them.  k
+** and c may be exchanged. */
 
 /* The chance as a quotient of whole numbers, as long as a double holds both exactly. */
 static bool exact_quotient(double c, double n, double k, double *above, double *below) {

@@ -1,15 +1,13 @@
-/*
-** Questions attempted several times: the chance that at least one of k attempts is right,
-** and that all are.
-*/
+/* Questions with several attempts: the chance that at least one of k attempts is right, and that
+** all are. */
 #ifndef EV_PASS_H
 #define EV_PASS_H
 
 #include "clustered.h"
 #include "mean.h"
 
-/* The interval of the questions' mean, k = options->attempts; every question has at least
-** k attempts, k right of n in a cluster's words. */
+/* The interval of the mean of the questions' estimates, k = options->attempts.  Each cluster is a
+** question with k right of n attempts, n at least options->attempts. */
 ev_cluster_model ev_pass_at_k, ev_pass_hat_k;
 
 /* At one question, c right of n attempts, unbiased; whole numbers, 0 <= c <= n,

@@ -2,7 +2,7 @@
 ** How many questions one model needs: until bayes_ci is expected to be so narrow.
 **
 ** The expected width is the mean over k ~ Bin(n, p) of the width at k.  The width is smooth
-** in k, so that where the standard deviation is large every so manyth k is as good as all.
+** in k, so that where the standard deviation is large every stride-th k is as good as all.
 */
 #include "planning.h"
 
@@ -15,12 +15,12 @@ ev_status ev_expected_width(double n, double p, const ev_options *options, doubl
   ev_window w = ev_binomial_window(n, point);
   ev_options uniform = {.level = options->level, .a = 1, .b = 1};
   double stride = fmax(1, floor(w.sd / 4)), sum = 0, mass = 0;
-  /* By distances: from 2^53 on there is no next count. */
+  /* Counted from w.least, because from 2^53 on k + 1 is not a double. */
   for (double i = 0; i <= w.most - w.least; i += stride) {
     double k = w.least + i, chance = ev_binomial_pmf(k, n, point), counts[] = {k, n};
     ev_interval ci;
     if (chance < 1e-20) continue;
-    ev_status status = ev_bayes(counts, &uniform, &ci);
+    ev_status status = ev_bayes(counts, &uniform, (ev_host){0}, &ci);
     if (status != EV_OK) return status;
     sum += chance * (ci.hi - ci.lo);
     mass += chance;
@@ -29,23 +29,22 @@ ev_status ev_expected_width(double n, double p, const ev_options *options, doubl
   return EV_OK;
 }
 
+typedef struct width_plan {
+  double p, width;
+  const ev_options *options;
+  ev_status status;
+} width_plan;
+
+static bool narrow_enough(double n, void *context) {
+  width_plan *plan = context;
+  double expected = 0;
+  if (plan->status == EV_OK) plan->status = ev_expected_width(n, plan->p, plan->options, &expected);
+  return expected <= plan->width;
+}
+
 ev_status ev_plan_n(double p, double width, const ev_options *options, double *n) {
-  ev_bracket in = {0, 1};
-  double expected = HUGE_VAL;
-  ev_status status = EV_OK;
-  for (;; in.high *= 2) {
-    status = ev_expected_width(in.high, p, options, &expected);
-    if (status != EV_OK || expected <= width || in.high >= EV_MOST_QUESTIONS) break;
-    in.low = in.high;
-  }
-  if (status != EV_OK) return status;
-  for (double k = (in.low + in.high) / 2; expected <= width && in.high - in.low > 1;) {
-    double here;
-    k = floor(k);
-    status = ev_expected_width(k, p, options, &here);
-    if (status != EV_OK) return status;
-    k = ev_bracket_next(&in, k, here <= width, NAN);
-  }
-  *n = expected <= width ? in.high : HUGE_VAL;
-  return EV_OK;
+  width_plan plan = {p, width, options, EV_OK};
+  *n = ev_least_whole(1, EV_MOST_QUESTIONS, 1, narrow_enough, &plan);
+  if (*n == EV_MOST_QUESTIONS) *n = HUGE_VAL;
+  return plan.status;
 }

@@ -16,6 +16,17 @@ ev_status ev_plan_n(double p, double width, const ev_options *options, double *n
 /* How wide it is expected to be. */
 ev_status ev_expected_width(double n, double p, const ev_options *options, double *width);
 
+/* What a question costs, and what each attempt at one. */
+typedef struct ev_run_costs {
+  double question, attempt;
+} ev_run_costs;
+
+/* The cheapest questions, attempts at each and cost, in `plan`, for an interval no wider than
+** `width`, when the share icc of an answer's variance is the question's; up to 200 attempts, and
+** of plans that cost the same the one with the fewest. */
+ev_status ev_plan_runs(double p, double width, double icc, ev_run_costs costs,
+                       const ev_options *options, double plan[3]);
+
 /* The chance that the mid-p McNemar test rejects at 1 - level. */
 ev_status ev_power_paired(double n, double only_a, double only_b, const ev_options *options,
                           double *power);
@@ -41,5 +52,10 @@ ev_status ev_plan_diff(double p_a, double p_b, double power, const ev_options *o
 /* About how many questions settle, so surely and with that power, whether an accuracy of p
 ** is above t, 0 < t < 1, or below it; v is the variance of a question's mean over p (1-p). */
 double ev_plan_threshold(double p, double t, double v, double sure, double power);
+
+/* The least n from which on answers of accuracy p pass, with that power, a gate that wants to be so
+** sure that the accuracy is above t: 0 < t < p.  HUGE_VAL if none is small enough.  Where
+** p - t is below 0.0001 it may be too large, by less than 2/(p - t). */
+ev_status ev_plan_gate(double p, double t, double sure, double power, ev_host host, double *n);
 
 #endif

@@ -38,8 +38,7 @@ static bool beta_upper_bound(const ev_beta *d, double mass, double *bound) {
   return true;
 }
 
-/* At a level of nearly nothing the ends are one point, and its roundings from
-** either side may cross. */
+/* At a level near 0 the ends are one point, and its roundings from either side may cross. */
 static ev_interval ordered_interval(double lo, double hi) {
   return (ev_interval){fmin(lo, hi), fmax(lo, hi)};
 }
@@ -51,7 +50,8 @@ static ev_beta proportion_posterior(const double *counts, const ev_options *opti
   return ev_beta_make(options->a + k, options->b + (n - k));
 }
 
-ev_status ev_bayes(const double *counts, const ev_options *options, ev_interval *ci) {
+ev_status ev_bayes(const double *counts, const ev_options *options, ev_host host, ev_interval *ci) {
+  (void)host;
   ev_beta d = proportion_posterior(counts, options);
   double mass = ev_tail(options), lo, hi;
   if (!beta_lower_bound(&d, mass, &lo) || !beta_upper_bound(&d, mass, &hi)) return EV_NOT_CONVERGED;
@@ -59,7 +59,8 @@ ev_status ev_bayes(const double *counts, const ev_options *options, ev_interval 
   return ev_interval_status(*ci);
 }
 
-ev_status ev_prob_above(const double *counts, const ev_options *options, double *p) {
+ev_status ev_prob_above(const double *counts, const ev_options *options, ev_host host, double *p) {
+  (void)host;
   ev_beta d = proportion_posterior(counts, options);
   double t = options->threshold;
   assert(t >= 0 && t <= 1);
@@ -67,13 +68,13 @@ ev_status ev_prob_above(const double *counts, const ev_options *options, double 
   return isnan(*p) ? EV_NOT_CONVERGED : EV_OK;
 }
 
-ev_status ev_jeffreys(const double *counts, const ev_options *options, ev_interval *ci) {
+ev_status ev_jeffreys(const double *counts, const ev_options *options, ev_host host,
+                      ev_interval *ci) {
   ev_options jeffreys = {.level = options->level, .a = 0.5, .b = 0.5};
-  return ev_bayes(counts, &jeffreys, ci);
+  return ev_bayes(counts, &jeffreys, host, ci);
 }
 
-/* ln of the density of x at t, and how it changes as mass moves below t, by the
-** logarithm of that mass. */
+/* ln of the density of x at t, and its derivative by the logarithm of the mass below t. */
 static double hdi_ln_density(const ev_beta *d, ev_point t, double ln_mass, double *by_ln_mass) {
   double ln_w = ev_beta_ln_logit_density(d, t);
   double by_logit = (d->a - 1) * t.y - (d->b - 1) * t.x;
@@ -81,9 +82,9 @@ static double hdi_ln_density(const ev_beta *d, ev_point t, double ln_mass, doubl
   return ln_w - log(t.x) - log(t.y);
 }
 
-/* The HDI at a level of nearly nothing, which leaves too few digits to the mass
-** outside for its split: around the mode, where the density is flat.  What that
-** leaves out is of the order of level^2 standard deviations. */
+/* The HDI at a level near 0, which leaves too few digits in the mass outside for its split: an
+** interval around the mode, where the density is flat.  The error is of the order of level^2
+** standard deviations. */
 static const double HDI_FLAT_LEVEL = 1e-6;
 
 static ev_interval hdi_around_mode(const ev_beta *d, double level) {
@@ -100,7 +101,7 @@ static ev_interval hdi_around_mode(const ev_beta *d, double level) {
 typedef struct hdi_search {
   double outside, split;
   ev_bracket in;
-  double step; /* the last that Newton's method asked for */
+  double step; /* the last one proposed by Newton's method */
   ev_point lo, hi;
 } hdi_search;
 
@@ -111,8 +112,8 @@ static bool hdi_ends(const ev_beta *d, hdi_search *s, double *ln_mass) {
          ev_beta_quantile(d, (ev_point){1 - above, above}, &s->hi);
 }
 
-/* One step of Newton's method in the bracket; true when it is the last.  Newton
-** squares the error: what is left after 1e-9 is under eps. */
+/* One step of Newton's method in the bracket; true if it is the last.  Newton's method squares the
+** error, so after a step of 1e-9 it is below eps. */
 static bool hdi_step(const ev_beta *d, hdi_search *s, double ln_mass) {
   double lo_slope, hi_slope;
   double gap =
@@ -125,10 +126,10 @@ static bool hdi_step(const ev_beta *d, hdi_search *s, double ln_mass) {
   return close;
 }
 
-/* Beyond some 10^13 questions the densities' rounding keeps Newton's steps above 1e-9,
-** but below 1e-7, which moves a bound by less than it does; and a shape just above 1 puts
-** the split beyond 700, where e^-700 of the mass is outside an end that rounds to 0 or 1:
-** then the bracket closes. */
+/* Beyond some 10^13 questions, the rounding of the densities keeps Newton's steps above 1e-9, but
+** below 1e-7, which moves a bound by less than its own rounding.  A shape just above 1 puts the
+** split beyond 700, where e^-700 of the mass is outside an end that rounds to 0 or 1: then the
+** bracket closes. */
 enum { HDI_STEPS = 60 };
 
 static bool hdi_find(const ev_beta *d, hdi_search *s) {
@@ -148,7 +149,8 @@ static bool hdi_find(const ev_beta *d, hdi_search *s) {
 ** interval touches that end; otherwise both ends have equal density.  The difference
 ** of the log densities rises with the split, and nearly in a straight line (a shape
 ** just above 1 leaves e^-100 of the mass on its side), so: Newton, in a bracket. */
-ev_status ev_hdi(const double *counts, const ev_options *options, ev_interval *ci) {
+ev_status ev_hdi(const double *counts, const ev_options *options, ev_host host, ev_interval *ci) {
+  (void)host;
   ev_beta d = proportion_posterior(counts, options);
   hdi_search s = {.outside = 1 - options->level, .in = {-700, 700}};
   bool converged = true;
@@ -166,7 +168,8 @@ ev_status ev_hdi(const double *counts, const ev_options *options, ev_interval *c
   return converged ? ev_interval_status(*ci) : EV_NOT_CONVERGED;
 }
 
-ev_status ev_cp(const double *counts, const ev_options *options, ev_interval *ci) {
+ev_status ev_cp(const double *counts, const ev_options *options, ev_host host, ev_interval *ci) {
+  (void)host;
   double k = counts[0], n = counts[1], mass = ev_tail(options);
   bool converged = true;
   assert_proportion(counts, options);
@@ -196,7 +199,9 @@ static double wilson_larger(double k, double n, double z) {
 
 /* A bound below 1/2 is a root of its own; one above is 1 minus the mirrored
 ** question's, so that exchanging right and wrong mirrors the interval exactly. */
-ev_status ev_wilson(const double *counts, const ev_options *options, ev_interval *ci) {
+ev_status ev_wilson(const double *counts, const ev_options *options, ev_host host,
+                    ev_interval *ci) {
+  (void)host;
   double k = counts[0], n = counts[1], z = ev_deviate(options);
   assert_proportion(counts, options);
   double wrong_hi = wilson_larger(n - k, n, z), right_hi = wilson_larger(k, n, z);
@@ -206,20 +211,23 @@ ev_status ev_wilson(const double *counts, const ev_options *options, ev_interval
   return ev_interval_status(*ci);
 }
 
-/* right / n +- z standard errors, from `right` and `wrong` that add up to n: 1 - p
-** is not had from p, which would leave few digits of an accuracy near 1. */
+/* right / n +- z standard errors, from `right` and `wrong`, which add up to n: computing 1 - p from
+** p would lose digits of an accuracy near 1. */
 static ev_status wald_interval(double right, double wrong, double n, double z, ev_interval *ci) {
   *ci = ev_plus_minus(right / n, z * sqrt(right / n * (wrong / n) / n));
   return ev_interval_status(*ci);
 }
 
-ev_status ev_agresti_coull(const double *counts, const ev_options *options, ev_interval *ci) {
+ev_status ev_agresti_coull(const double *counts, const ev_options *options, ev_host host,
+                           ev_interval *ci) {
+  (void)host;
   double k = counts[0], n = counts[1], z = ev_deviate(options), z2 = z * z;
   assert_proportion(counts, options);
   return wald_interval(k + z2 / 2, n - k + z2 / 2, n + z2, z, ci);
 }
 
-ev_status ev_clt(const double *counts, const ev_options *options, ev_interval *ci) {
+ev_status ev_clt(const double *counts, const ev_options *options, ev_host host, ev_interval *ci) {
+  (void)host;
   double k = counts[0], n = counts[1];
   assert_proportion(counts, options);
   return wald_interval(k, n - k, n, ev_deviate(options), ci);

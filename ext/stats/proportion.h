@@ -16,7 +16,7 @@ ev_model ev_cp;            /* Clopper-Pearson */
 ev_model ev_agresti_coull; /* may leave [0,1] */
 ev_model ev_clt;           /* may collapse or leave [0,1] */
 
-/* The same counts: the chance that Beta(a+k, b+n-k) has above options->threshold. */
+/* The same counts: P(theta > options->threshold) for theta ~ Beta(a+k, b+n-k). */
 ev_probability ev_prob_above;
 
 /* bounded.c.  Counts: right, wrong, not graded, at least one in all. */

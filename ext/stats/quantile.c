@@ -56,7 +56,7 @@ static double count_values(const ev_score *values, size_t count) {
   return n;
 }
 
-/* The first value at which at least, or more than, so many values end. */
+/* The first value at which at least, or more than, this many values end. */
 static double order_value(const ev_score *sorted, size_t count, double many, bool more) {
   double n = 0;
   for (size_t i = 0; i < count; i++) {

@@ -1,6 +1,4 @@
-/*
-** Many models at once: who is best, and which ranks are open to whom.
-*/
+/* Many models at once: the chance that each is best, and the ranks that each may have. */
 #ifndef EV_RANKS_H
 #define EV_RANKS_H
 
@@ -15,12 +13,12 @@ typedef struct ev_answered {
 
 typedef struct ev_rank {
   double mean;   /* of the posterior of the accuracy */
-  double best;   /* the chance of being the best */
-  double rank;   /* expected, the best model's being 1 */
+  double best;   /* the probability of being the best */
+  double rank;   /* expected rank, 1 being the best */
   double lo, hi; /* the ranks that leave at most half of 1 - level on each side */
 } ev_rank;
 
-/* More would take more than a second, and a matrix of more than 8 MB. */
+/* More models would take more than a second or two, and a matrix of more than 8 MB. */
 enum { EV_MOST_RANKED = 1000 };
 
 /* Of `count` models, from 1 to EV_MOST_RANKED, with independent posteriors

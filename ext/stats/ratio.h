@@ -7,8 +7,8 @@
 
 #include "mean.h"
 
-/* Of the totals over the sizes, which are the counts: both are at least 0 and at most 2^500,
-** and 0 or at least 2^-500.  [0, 0] where every total is 0. */
+/* The interval of the totals over the sizes, which are the counts.  Both are at least 0 and at most
+** 2^500, and 0 or at least 2^-500.  [0, 0] if every total is 0. */
 ev_score_cluster_model ev_ratio;
 
 #endif

@@ -1,7 +1,7 @@
 /*
 ** Sums of ln(1 + x/i), three ways put together.
 **
-** Factors below EV_RISING_HEAD: one running product serves all clusters.
+** Factors below EV_RISING_HEAD: one logarithm serves all clusters that have the factor.
 ** Longer products: by Stirling's series from there on.  Where many different k share
 ** a bin of ln k, the function of k is interpolated at the bin's Chebyshev points, so
 ** that a sum over any number of clusters is one over 20 weighted points: its
@@ -34,70 +34,21 @@ static double stirling_rest(double z) {
   return out[0];
 }
 
-/* Below this x one logarithm a count will do: x ln((k+x)/(h+x)) out of its parts costs no
-** more digits than the sum has. */
+/* Below this x one logarithm per count suffices: x ln((k+x)/(h+x)) from its parts costs no more
+** digits than the sum has. */
 static const double RISING_NEAR = 200;
 
 /* How many lanes' worth of x are taken at once: a cell's. */
 enum { RISING_BATCH = EV_RISING_TERMS / EV_LANES };
 
-/* So many clusters of one count are multiplied, rather than its logarithm by their number. */
-enum { RISING_TIMES = 4 };
-
-/* Numbers from 1 on as m 2^e, so that their products do not overflow. */
-typedef struct rising_product {
-  ev_lanes m[RISING_BATCH], e[RISING_BATCH];
-} rising_product;
-
-/* With m from 1 to 2. */
-EV_INLINE void normalise(rising_product *x) {
-  const uint64_t one = 0x3ff0000000000000, two_52 = 0x4330000000000000;
-  const uint64_t mantissa = 0xfffffffffffff;
-  for (int j = 0; j < RISING_BATCH; j++) {
-    ev_bits bits = (ev_bits)x->m[j];
-    x->e[j] += (ev_lanes)((bits >> 52) | two_52) - (0x1p52 + 1023);
-    x->m[j] = (ev_lanes)((bits & mantissa) | one);
-  }
-}
-
-/* Whether it may overflow with a few more factors, or times another that is not: the points
-** of a cell rise or fall, so the first or the last is the largest. */
-EV_INLINE bool is_large(const rising_product *x) {
-  return x->m[0][0] > 0x1p400 || x->m[RISING_BATCH - 1][EV_LANES - 1] > 0x1p400;
-}
-
-EV_INLINE void add_times_ln(const rising_product *x, double times, ev_lanes *sum) {
-  for (int j = 0; j < RISING_BATCH; j++) {
-    ev_lanes ln = x->m[j];
-    ev_log(&ln, 1);
-    sum[j] += times * (x->e[j] * EV_LN2_HIGH + (x->e[j] * EV_LN2_LOW + ln));
-  }
-}
-
-/* The product of the first factors is that of every cluster with as many. */
+/* Factor by factor. */
 EV_INLINE void add_head(const ev_rising *r, const ev_lanes *x, ev_lanes *sum) {
-  rising_product rise, product;
-  for (int j = 0; j < RISING_BATCH; j++) {
-    rise.e[j] = product.e[j] = x[j] * 0;
-    rise.m[j] = product.m[j] = rise.e[j] + 1;
-  }
-  for (int i = 1; i < r->head_size; i++) {
-    double inverse = 1.0 / i;
-    for (int j = 0; j < RISING_BATCH; j++) rise.m[j] *= 1 + x[j] * inverse;
-    if (is_large(&rise)) normalise(&rise);
-    if (r->ends[i] > RISING_TIMES) {
-      add_times_ln(&rise, r->ends[i], sum);
-    } else {
-      for (int times = (int)r->ends[i]; times > 0; times--) {
-        for (int j = 0; j < RISING_BATCH; j++) {
-          product.m[j] *= rise.m[j];
-          product.e[j] += rise.e[j];
-        }
-        if (is_large(&product)) normalise(&product);
-      }
+  for (int i = 1; i < r->head_size; i++)
+    for (int j = 0; j < RISING_BATCH; j++) {
+      ev_lanes ln = x[j] * (1.0 / i);
+      ev_log1p(&ln, 1);
+      sum[j] += r->above[i] * ln;
     }
-  }
-  add_times_ln(&product, 1, sum);
 }
 
 /* ln(1+w) and 1/(1+w). */
@@ -155,9 +106,6 @@ EV_WIDE static void sum_of_factors(const ev_rising *r, const ev_lanes *x, ev_lan
   }
 }
 
-/* So many counts are sorted by insertion. */
-enum { RISING_FEW_COUNTS = 64 };
-
 static int tallies_by_count(const void *a, const void *b) {
   double x = ((const ev_tally *)a)->k, y = ((const ev_tally *)b)->k;
   return (x > y) - (x < y);
@@ -173,56 +121,26 @@ static void push_node(ev_rising *r, double k, double ln, double times) {
   r->tail_constant += times * (stirling_rest(EV_RISING_HEAD) - stirling_rest(k));
 }
 
-enum { NODE_GROUPS = EV_RISING_NODES / EV_LANES };
-
-/* cos(pi (j + 1/2) / 20), and the sine with every other sign changed: the barycentric
-** weights. */
-static const double bin_nodes[EV_RISING_NODES] = {
-    0.9969173337331279762,   0.97236992039767660183,   0.92387953251128675613,
-    0.85264016435409222152,  0.76040596560003093817,   0.64944804833018365573,
-    0.52249856471594886499,  0.38268343236508977173,   0.23344536385590541177,
-    0.078459095727844945033, -0.078459095727844945033, -0.23344536385590541177,
-    -0.38268343236508977173, -0.52249856471594886499,  -0.64944804833018365573,
-    -0.76040596560003093817, -0.85264016435409222152,  -0.92387953251128675613,
-    -0.97236992039767660183, -0.9969173337331279762,
-};
-static const double bin_shares[EV_RISING_NODES] = {
-    0.078459095727844945033, -0.23344536385590541177,  0.38268343236508977173,
-    -0.52249856471594886499, 0.64944804833018365573,   -0.76040596560003093817,
-    0.85264016435409222152,  -0.92387953251128675613,  0.97236992039767660183,
-    -0.9969173337331279762,  0.9969173337331279762,    -0.97236992039767660183,
-    0.92387953251128675613,  -0.85264016435409222152,  0.76040596560003093817,
-    -0.64944804833018365573, 0.52249856471594886499,   -0.38268343236508977173,
-    0.23344536385590541177,  -0.078459095727844945033,
-};
-
-/* Counts of one bin as weights of its Chebyshev points: Lagrange's polynomials, by
-** the barycentric formula. */
-EV_WIDE static void spread_over_bin(ev_rising *r, double bin, const ev_tally *counts, size_t size) {
-  ev_lanes at[NODE_GROUPS], share[NODE_GROUPS], times[NODE_GROUPS] = {{0}};
+/* Counts of one bin as weights of its Chebyshev points: Lagrange's polynomials, by the barycentric
+** formula, whose weights are sines with alternating signs. */
+static void spread_over_bin(ev_rising *r, double bin, const ev_tally *counts, size_t size) {
+  double at[EV_RISING_NODES], share[EV_RISING_NODES], times[EV_RISING_NODES] = {0};
   for (int j = 0; j < EV_RISING_NODES; j++) {
-    at[j / EV_LANES][j % EV_LANES] = 2 * bin + 1 + bin_nodes[j];
-    share[j / EV_LANES][j % EV_LANES] = bin_shares[j];
+    double angle = M_PI * (j + 0.5) / EV_RISING_NODES;
+    at[j] = 2 * bin + 1 + cos(angle);
+    share[j] = j % 2 ? -sin(angle) : sin(angle);
   }
   for (size_t i = 0; i < size; i++) {
-    double x = log(counts[i].k / EV_RISING_HEAD);
-    ev_lanes part[NODE_GROUPS], sum = {0};
-    for (int j = 0; j < NODE_GROUPS; j++) {
-      ev_lanes away = x - at[j];
+    double x = log(counts[i].k / EV_RISING_HEAD), part[EV_RISING_NODES], sum = 0;
+    for (int j = 0; j < EV_RISING_NODES; j++) {
       /* At a point itself the quotient would be infinite; next to it, it is as good. */
-      for (int lane = 0; lane < EV_LANES; lane++)
-        if (away[lane] == 0) away[lane] = 1e-300;
-      part[j] = share[j] / away;
+      part[j] = share[j] / (x == at[j] ? 1e-300 : x - at[j]);
       sum += part[j];
     }
-    double times_each = counts[i].times / ev_sum(&sum);
-    for (int j = 0; j < NODE_GROUPS; j++) times[j] += times_each * part[j];
+    for (int j = 0; j < EV_RISING_NODES; j++) times[j] += counts[i].times * part[j] / sum;
   }
-  for (int j = 0; j < EV_RISING_NODES; j++) {
-    double away = at[j / EV_LANES][j % EV_LANES];
-    push_node(r, EV_RISING_HEAD * exp(away), log(EV_RISING_HEAD) + away,
-              times[j / EV_LANES][j % EV_LANES]);
-  }
+  for (int j = 0; j < EV_RISING_NODES; j++)
+    push_node(r, EV_RISING_HEAD * exp(at[j]), log(EV_RISING_HEAD) + at[j], times[j]);
 }
 
 /* Sorted, different counts from EV_RISING_HEAD + 1 on, bin by bin. */
@@ -239,128 +157,75 @@ static void gather_tail(ev_rising *r, const ev_tally *counts, size_t size) {
   }
 }
 
-/* In rising order, and different ones only; returns how many. */
+/* Sorts counts, and merges equal ones; returns how many are left. */
 static size_t sort_counts(ev_tally *counts, size_t size) {
   size_t kept = 0;
-  if (size > RISING_FEW_COUNTS) qsort(counts, size, sizeof *counts, tallies_by_count);
-  for (size_t i = 0; i < size; i++) {
-    ev_tally t = counts[i];
-    size_t at = kept;
-    while (at > 0 && counts[at - 1].k > t.k) at--;
-    if (at > 0 && counts[at - 1].k == t.k) {
-      counts[at - 1].times += t.times;
-      continue;
-    }
-    for (size_t j = kept++; j > at; j--) counts[j] = counts[j - 1];
-    counts[at] = t;
-  }
+  qsort(counts, size, sizeof *counts, tallies_by_count);
+  for (size_t i = 0; i < size; i++)
+    if (kept > 0 && counts[kept - 1].k == counts[i].k)
+      counts[kept - 1].times += counts[i].times;
+    else
+      counts[kept++] = counts[i];
   return kept;
+}
+
+/* Adds clusters with k >= 1, those beyond EV_RISING_HEAD with it. */
+static void add_clusters(ev_rising *r, double k, double times) {
+  int head = (int)fmin(k, EV_RISING_HEAD);
+  r->clusters += times;
+  r->answers += k * times;
+  r->factors += (k - 1) * times;
+  r->above[head - 1] += times;
+  if (head > r->head_size) r->head_size = head;
 }
 
 /* The sums do not depend on the order of counts: they are those of whole numbers, or taken
 ** in rising order. */
 void ev_rising_make(ev_rising *r, ev_tally *counts, size_t size) {
   size_t tail = 0;
-  r->clusters = r->answers = r->factors = r->tail_times = r->tail_constant = 0;
-  r->head_size = 1;
-  r->tail_size = 0;
-  for (int i = 0; i < EV_RISING_HEAD; i++) r->ends[i] = 0;
-  for (int i = 0; i < EV_RISING_CELLS; i++) r->filled[i] = false;
+  *r = (ev_rising){.head_size = 1};
   for (size_t i = 0; i < size; i++)
     if (counts[i].k > EV_RISING_HEAD)
       counts[tail++] = counts[i];
     else if (counts[i].k >= 1)
-      r->ends[(int)counts[i].k - 1] += counts[i].times;
-  for (int i = 0; i < EV_RISING_HEAD; i++) {
-    r->clusters += r->ends[i];
-    r->answers += (i + 1) * r->ends[i];
-    r->factors += i * r->ends[i];
-    if (r->ends[i] > 0) r->head_size = i + 1;
-  }
-  double most = r->head_size;
+      add_clusters(r, counts[i].k, counts[i].times);
   tail = sort_counts(counts, tail);
-  for (size_t i = 0; i < tail; i++) {
-    most = counts[i].k;
-    r->clusters += counts[i].times;
-    r->answers += most * counts[i].times;
-    r->factors += (most - 1) * counts[i].times;
-    r->ends[EV_RISING_HEAD - 1] += counts[i].times;
-    r->head_size = EV_RISING_HEAD;
-  }
+  for (size_t i = 0; i < tail; i++) add_clusters(r, counts[i].k, counts[i].times);
+  for (int i = EV_RISING_HEAD - 1; i > 0; i--) r->above[i - 1] += r->above[i];
   gather_tail(r, counts, tail);
+  double most = tail > 0 ? counts[tail - 1].k : r->head_size;
   r->cells = (int)ceil(log1p(4 * most) / EV_RISING_CELL);
   r->last_cell = exp(EV_RISING_CELL * r->cells);
   assert(r->cells < EV_RISING_CELLS);
 }
 
-/* cos(pi (i + 1/2) / 16), and how much farther than the begin of its cell 1+x is there. */
-static const double roots[EV_RISING_TERMS] = {
-    0.9951847266721969287,   0.9569403357322088244,  0.8819212643483550496,  0.7730104533627369934,
-    0.6343932841636454878,   0.4713967368259978086,  0.2902846772544623311,  0.09801714032956077016,
-    -0.09801714032956064526, -0.2902846772544621645, -0.4713967368259976976, -0.6343932841636453768,
-    -0.7730104533627369934,  -0.8819212643483549385, -0.9569403357322088244, -0.9951847266721968177,
-};
-static const double growth[EV_RISING_TERMS] = {
-    5.730407446774635538, 5.541819041828973447, 5.189727060546323933, 4.717996063806849882,
-    4.179092524825656518, 3.623614994160801128, 3.09255958473992898,  2.613695179854695017,
-    2.201711477436191,    1.860789588146178897, 1.588083360202136696, 1.376998150153615263,
-    1.219713327052346807, 1.108844956366538126, 1.038395991022206033, 1.004222252859997555,
-};
-
-/* The series through values at the roots; cos(k angle) by its recurrence in k. */
-EV_WIDE static void series_through(const ev_lanes *values, double *series) {
-  ev_lanes now[RISING_BATCH], next[RISING_BATCH], root[RISING_BATCH];
-  for (int i = 0; i < EV_RISING_TERMS; i++) root[i / EV_LANES][i % EV_LANES] = roots[i];
-  for (int j = 0; j < RISING_BATCH; j++) {
-    now[j] = root[j] * 0 + 1;
-    next[j] = root[j];
-  }
-  for (int k = 0; k < EV_RISING_TERMS; k++) {
-    ev_lanes sum = {0};
-    for (int j = 0; j < RISING_BATCH; j++) {
-      ev_lanes after = 2 * root[j] * next[j] - now[j];
-      sum += values[j] * now[j];
-      now[j] = next[j];
-      next[j] = after;
-    }
-    series[k] = ev_sum(&sum) * ((k ? 2.0 : 1.0) / EV_RISING_TERMS);
-  }
-}
-
 void ev_rising_fill(ev_rising *r, int cell) {
+  double roots[EV_RISING_TERMS], values[EV_RISING_TERMS];
   ev_lanes x[RISING_BATCH], sum[RISING_BATCH];
   bool last = cell == r->cells;
-  double from = exp(EV_RISING_CELL * cell);
-  for (int i = 0; i < EV_RISING_TERMS; i++)
-    x[i / EV_LANES][i % EV_LANES] = (last ? 2 * from / (1 + roots[i]) : from * growth[i]) - 1;
+  for (int i = 0; i < EV_RISING_TERMS; i++) {
+    roots[i] = cos(M_PI * (i + 0.5) / EV_RISING_TERMS);
+    double v = EV_RISING_CELL * cell + EV_RISING_HALF * (1 + roots[i]);
+    x[i / EV_LANES][i % EV_LANES] = last ? 2 * r->last_cell / (1 + roots[i]) - 1 : expm1(v);
+  }
   sum_of_factors(r, x, sum);
-  for (int i = 0; i < EV_RISING_TERMS && last; i++)
-    sum[i / EV_LANES][i % EV_LANES] -= r->factors * log(2 * from / (1 + roots[i]));
-  series_through(sum, r->series[cell]);
+  for (int i = 0; i < EV_RISING_TERMS; i++) {
+    values[i] = sum[i / EV_LANES][i % EV_LANES];
+    if (last) values[i] -= r->factors * log1p(x[i / EV_LANES][i % EV_LANES]);
+  }
+  ev_chebyshev_from_roots(EV_RISING_TERMS, roots, values, r->series[cell]);
   r->filled[cell] = true;
 }
-
-/* So few logarithms are as fast as the series. */
-enum { RISING_FEW = 4 };
 
 double ev_rising_at(ev_rising *r, double x) {
   assert(x >= 0);
   if (r->factors == 0) return 0;
-  if (r->head_size <= RISING_FEW) {
-    double sum = 0, times = 0;
-    for (int i = r->head_size - 1; i > 0; i--) {
-      times += r->ends[i];
-      sum += times * log1p(x / i);
-    }
-    return sum;
-  }
   double v = log1p(x), sum;
   int cell = ev_rising_cell(r, v);
-  const double *series = r->series[cell];
   bool last = cell == r->cells;
   double u =
       last ? 2 * r->last_cell / (1 + x) - 1 : (v - EV_RISING_CELL * cell) / EV_RISING_HALF - 1;
-  ev_chebyshev_each(1, &series, EV_RISING_TERMS, &u, &sum);
+  ev_chebyshev_at(r->series[cell], EV_RISING_TERMS - 1, 1, &u, &sum);
   return last ? sum + r->factors * v : sum;
 }
 
@@ -388,6 +253,7 @@ EV_WIDE static void add_apart(ev_rising *r, const ev_lanes *x, ev_lanes *sum) {
   *sum += (c - b1) + u * b0;
 }
 
+/* A clone for wider registers is seen from outside the library unless it is static. */
 void ev_rising_add_apart(ev_rising *r, const ev_lanes *x, ev_lanes *sum) {
   add_apart(r, x, sum);
 }

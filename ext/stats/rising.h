@@ -17,7 +17,7 @@
 #include "lanes.h"
 
 enum {
-  EV_RISING_HEAD = 64,  /* factors multiplied one by one; Stirling's series from here on */
+  EV_RISING_HEAD = 64,  /* factors taken one by one; Stirling's series from here on */
   EV_RISING_BINS = 17,  /* of ln k, two long: from there to 2^53 */
   EV_RISING_NODES = 20, /* Chebyshev points of a bin */
   EV_RISING_CELLS = 24, /* of ln(1+x), and the one beyond */
@@ -29,17 +29,17 @@ typedef struct ev_tally {
   double k, times;
 } ev_tally;
 
-/* A count, or a weighted point that stands for many. */
+/* A count, or a weighted point that represents many. */
 typedef struct ev_rising_node {
   double k, times, inverse, ln;
 } ev_rising_node;
 
 typedef struct ev_rising {
-  double clusters;             /* those with k >= 1, whose first factor is left out */
-  double answers;              /* the sum of k */
-  double factors;              /* the sum of k-1 over those: L grows as so many ln x */
-  double ends[EV_RISING_HEAD]; /* [i]: the clusters with k = i+1, and at the last those beyond */
-  int head_size;               /* its last entry that is not 0, and 1 */
+  double clusters;              /* those with k >= 1, whose first factor is left out */
+  double answers;               /* the sum of k */
+  double factors;               /* the sum of k-1 over those: L grows as so many ln x */
+  double above[EV_RISING_HEAD]; /* [i]: the clusters with k > i */
+  int head_size;                /* above[] is 0 from here on */
   int tail_size;
   double tail_times, tail_constant;                      /* sums over the tail */
   ev_rising_node tail[EV_RISING_BINS * EV_RISING_NODES]; /* k > EV_RISING_HEAD */
@@ -49,20 +49,20 @@ typedef struct ev_rising {
   double series[EV_RISING_CELLS][EV_RISING_TERMS];
 } ev_rising;
 
-/* From counts, which are sorted in place; their order changes no digit. */
+/* Prepares the sums for counts, which are sorted in place; their order changes no digit. */
 void ev_rising_make(ev_rising *r, ev_tally *counts, size_t size);
 
-/* L at x >= 0 up to 10^20, from a table that is filled where it is asked about. */
+/* L at x >= 0 up to 10^20, from a table whose cells are filled when needed. */
 double ev_rising_at(ev_rising *r, double x);
 
 /* Fills a cell of the table. */
 void ev_rising_fill(ev_rising *r, int cell);
 
-/* How long a cell is, and half of it. */
+/* The length of a cell, and half of it. */
 #define EV_RISING_CELL 1.75
 #define EV_RISING_HALF 0.875
 
-/* The cell that ln(1+x) is in, which is filled now if it was not. */
+/* The cell of ln(1+x), filled now if it was not. */
 EV_INLINE int ev_rising_cell(ev_rising *r, double v) {
   int cell = v < EV_RISING_CELL * r->cells ? (int)(v / EV_RISING_CELL) : r->cells;
   if (!r->filled[cell]) ev_rising_fill(r, cell);

@@ -33,18 +33,16 @@
 */
 #include "sign_flip.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <gsl/gsl_math.h>
 
 #include "flips.h"
-#include "lanes.h"
 #include "mcnemar.h"
 
-/* Of the largest difference, or of the sum of all for sums: what rounding of scores and of ten
-** thousand additions stays below. */
+/* Numbers this close, relative to the largest difference, or to the sum of all for sums, are equal:
+** the rounding of scores and of ten thousand additions is less. */
 static const double SAME = 1e-12;
 
 bool ev_flips_interrupted(ev_flips *f, double work) {
@@ -57,41 +55,21 @@ bool ev_flips_interrupted(ev_flips *f, double work) {
 /*
 ** Sizes
 */
-static ev_status room_for_sizes(ev_flips *f, size_t count) {
-  f->sizes = malloc(count * sizeof *f->sizes);
-  f->spare = malloc(count * sizeof *f->spare);
-  return f->sizes && f->spare ? EV_OK : EV_NO_MEMORY;
+
+/* Descending by size; equal ones by sign, which decides no sum. */
+static int by_size(const void *left, const void *right) {
+  const ev_flip_size *a = left, *b = right;
+  return a->d != b->d ? (a->d < b->d ? 1 : -1) : (a->times < b->times) - (a->times > b->times);
 }
 
-static void free_sizes(ev_flips *f) {
-  free(f->sizes);
-  free(f->spare);
+/* Descending by how often each came, then by size. */
+static int by_times(const void *left, const void *right) {
+  const ev_flip_size *a = left, *b = right;
+  return a->times != b->times ? (a->times < b->times ? 1 : -1) : by_size(left, right);
 }
 
-/* Of d, or of how often it came; a double above 0 is in the order of its bits. */
-EV_INLINE uint64_t sort_key(const ev_flip_size *s, bool by_times) {
-  uint64_t bits;
-  memcpy(&bits, by_times ? &s->times : &s->d, sizeof bits);
-  return ~bits;
-}
-
-/* Sorts sizes in descending order of their keys, by one byte after the other from the last on
-** (radix sort), other than those in which all are the same. */
-EV_INLINE void sort_sizes(ev_flips *f, bool by_times) {
-  uint64_t differ = 0;
-  for (size_t i = 1; i < f->count; i++)
-    differ |= sort_key(&f->sizes[i], by_times) ^ sort_key(&f->sizes[0], by_times);
-  for (int shift = 0; shift < 64; shift += 8) {
-    if (!(differ >> shift & 255)) continue;
-    size_t starts[257] = {0};
-    for (size_t i = 0; i < f->count; i++)
-      starts[(sort_key(&f->sizes[i], by_times) >> shift & 255) + 1]++;
-    for (int i = 0; i < 255; i++) starts[i + 1] += starts[i];
-    for (size_t i = 0; i < f->count; i++)
-      f->spare[starts[sort_key(&f->sizes[i], by_times) >> shift & 255]++] = f->sizes[i];
-    ev_flip_size *sorted = f->spare;
-    f->spare = f->sizes, f->sizes = sorted;
-  }
+static void sort_sizes(ev_flips *f, int (*order)(const void *, const void *)) {
+  qsort(f->sizes, f->count, sizeof *f->sizes, order);
 }
 
 /* The sizes of differences, in units of a power of 2 about the largest.  While they are sorted, a
@@ -102,13 +80,13 @@ static void gather_sizes(ev_flips *f, const ev_score *diffs, size_t count) {
   double largest = 0, sum = 0;
   for (size_t i = 0; i < count; i++) largest = GSL_MAX_DBL(largest, fabs(diffs[i].score));
   frexp(largest, &exponent);
-  /* Their product may be no double. */
+  /* Their product may not be a normal double. */
   double root = ldexp(1, -exponent / 2), other = ldexp(1, -exponent - -exponent / 2);
   for (size_t i = 0; i < count; i++)
     f->sizes[i] = (ev_flip_size){fabs(diffs[i].score) * root * other,
                                  copysign(diffs[i].times, diffs[i].score)};
   f->count = count;
-  sort_sizes(f, false);
+  sort_sizes(f, by_size);
   f->count = 0;
   for (size_t i = 0; i < count;) {
     double d = f->sizes[i].d, times = 0, net = 0;
@@ -127,7 +105,8 @@ static void gather_sizes(ev_flips *f, const ev_score *diffs, size_t count) {
   f->t = fabs(sum);
 }
 
-/* Of the largest size: less is no unit.  Within 10^7 sums of 41 differences or more none is. */
+/* The least unit, relative to the largest size.  Among 10^7 sums of 41 differences or more there is
+** no smaller one. */
 static const double LEAST_UNIT = 1e-6;
 
 /* The largest number of which all sizes are whole multiples, by Euclid's algorithm, or 0.  The
@@ -148,10 +127,7 @@ static double unit_of(const ev_flips *f) {
   return whole ? unit : 0;
 }
 
-/* Differences times the range of sums: within so many cells whole sizes are exact. */
-static const double MOST_CELLS = 1e7;
-
-/* Nodes along a period times sizes, of which some 64 matter at a node: 10 ms. */
+/* The limit of nodes along a period times sizes, of which about 64 matter at a node: 10 ms. */
 static const double PERIOD_FACTORS = 3e6;
 
 /* Makes sizes whole numbers if they have a unit. */
@@ -165,7 +141,7 @@ static void take_unit(ev_flips *f) {
   f->all = rint(f->all / unit);
   f->t = rint(f->t / unit);
   double factors = 2.5 * sqrt(squares) * fmin((double)f->count, 64);
-  f->period = factors <= PERIOD_FACTORS || f->of * f->all <= MOST_CELLS;
+  f->period = factors <= PERIOD_FACTORS;
 }
 
 /*
@@ -181,20 +157,17 @@ typedef struct flip_sums {
   bool apart; /* no two sums were equal */
 } flip_sums;
 
-/* A list may double once more, to 2^20 sums of 16 bytes: either half of 40 differences has so
-** many if they have no unit. */
-enum { MOST_SUMS = 1 << 19 };
-static const double MOST_PAIRS = 0x1p40;
+/* Sums that are made, all in all, or that the lists would go on to make, before these are given up
+** as too long: either half of 40
+** differences without a unit has 2^20.  Fewer where a period can be inverted instead, or where
+*there
+** may be more pairs of sums than those; but if some sums were equal, only where there may be so
+*many
+** that equal ones are no help. */
+static const double MOST_CELLS = 1e7, SOME_CELLS = 3e4, MOST_PAIRS = 0x1p40,
+                    HOPELESS_PAIRS = 0x1p80;
 
-/* More than 40 differences that have a period are inverted sooner than this. */
-static const double PERIOD_CELLS = 2e4;
-
-/* A list so long without two equal sums will never have many.  Sizes as thirds that were rounded
-** have many in the end, but no list helps where there may be HOPELESS pairs. */
-enum { TELLING_SUMS = 1 << 13, SOME_SUMS = 1 << 10 };
-static const double HOPELESS_PAIRS = 0x1p80;
-
-/* A size that came more often begins a list by its binomial distribution. */
+/* A size with more occurrences starts a list by its binomial distribution. */
 static const double OFTEN = 100;
 
 /* Probabilities are kept times 2^500 in either list: those of more than 1,000 differences would
@@ -220,7 +193,8 @@ static ev_status room_to_double(flip_sums *s) {
   return EV_OK;
 }
 
-/* The sums without and with d, those up to `most`; merged from the top down, in place. */
+/* Replaces the list by the sums without and with d, up to `most`; merged from the top down, in
+** place. */
 static void add_size(flip_sums *s, double d, double most, double same) {
   size_t with = s->count, without = with, to = 2 * with, end;
   flip_sum *list = s->list;
@@ -245,7 +219,7 @@ static void add_size(flip_sums *s, double d, double most, double same) {
 static ev_status start_with(flip_sums *s, double d, double times, double most) {
   double middle = floor(times / 2), steps = fmin(middle, ceil(20 * sqrt(times))), total = 1;
   double least = middle - steps, last = fmin(times, middle + steps + 1), start = s->list[0].p;
-  if (last - least >= 2 * MOST_SUMS) return EV_TOO_LARGE;
+  if (last - least >= MOST_CELLS / 10) return EV_TOO_LARGE;
   size_t count = (size_t)(last - least) + 1, at = (size_t)steps;
   flip_sum *list = realloc(s->list, count * sizeof *list);
   if (!list) return EV_NO_MEMORY;
@@ -267,7 +241,7 @@ static ev_status start_with(flip_sums *s, double d, double times, double most) {
   return EV_OK;
 }
 
-/* 2 P(X < x) + P(X = x) of the sum of both; b's probabilities are added up first. */
+/* 2 P(X < x) + P(X = x) for the sum of both; b's probabilities are cumulated first. */
 static double mid_p_of(const flip_sums *a, flip_sums *b, double x, double same) {
   double total = 0;
   for (size_t i = 1; i < b->count; i++) b->list[i].p += b->list[i - 1].p;
@@ -282,48 +256,37 @@ static double mid_p_of(const flip_sums *a, flip_sums *b, double x, double same) 
   return total;
 }
 
-/* Whether the lists will be too long, `left` differences being left, with which there may be so
-** many pairs. */
-static bool too_long(const ev_flips *f, const flip_sums *shorter, double cells, double left,
-                     double pairs) {
-  double count = (double)shorter->count;
-  double most = f->period && f->of > 40 ? PERIOD_CELLS : MOST_CELLS;
-  if (count >= SOME_SUMS && pairs > HOPELESS_PAIRS) return true;
-  if (count >= TELLING_SUMS && shorter->apart && pairs > MOST_PAIRS) return true;
-  return count > MOST_SUMS || cells + left * count > most;
-}
-
 static double bits_of_sums(const ev_flip_size *s) {
   return s->times == 1 ? 1 : log2(1 + s->times);
 }
 
-/* All sizes into the lists; EV_TOO_LARGE where these would be too long. */
+/* Enters all sizes into the lists; EV_TOO_LARGE if these would be too long. */
 static ev_status fill_sums(ev_flips *f, flip_sums lists[2], double same, double *unused) {
   double cells = 0, left = f->of, bits = 0;
   for (size_t i = 0; i < f->count; i++) bits += bits_of_sums(&f->sizes[i]);
   for (size_t i = 0; i < f->count; i++) {
     ev_flip_size s = f->sizes[i];
     flip_sums *l = &lists[lists[1].count < lists[0].count];
-    bool used = s.d <= f->x + same;
     bits -= bits_of_sums(&s);
-    left -= used ? 0 : s.times;
-    *unused += used ? 0 : s.times;
-    if (used && s.times > OFTEN && l->count == 1) {
-      ev_status status = start_with(l, s.d, s.times, f->x + same);
-      if (status != EV_OK) return status;
+    if (s.d > f->x + same) {
+      *unused += s.times;
       left -= s.times;
-      used = false;
+      continue;
     }
-    for (double k = 0; used && k < s.times; k++, left--) {
+    bool often = s.times > OFTEN && l->count == 1;
+    ev_status status = often ? start_with(l, s.d, s.times, f->x + same) : EV_OK;
+    left -= often ? s.times : 0;
+    for (double k = 0; !often && k < s.times && status == EV_OK; k++, left--) {
+      double pairs =
+          (double)lists[0].count * (double)lists[1].count * exp2(bits) * (1 + s.times) / (1 + k);
+      bool soon = (f->period && f->of > 40) || pairs > (l->apart ? MOST_PAIRS : HOPELESS_PAIRS);
       cells += (double)l->count;
-      double sums = exp2(bits) * (1 + s.times) / (1 + k);
-      double pairs = (double)lists[0].count * (double)lists[1].count * sums;
-      if (too_long(f, l, cells, left, pairs)) return EV_TOO_LARGE;
-      ev_status status = room_to_double(l);
-      if (status != EV_OK) return status;
+      if (cells + left * (double)l->count > (soon ? SOME_CELLS : MOST_CELLS)) return EV_TOO_LARGE;
       if (ev_flips_interrupted(f, (double)l->count)) return EV_INTERRUPTED;
-      add_size(l, s.d, f->x + same, same);
+      status = room_to_double(l);
+      if (status == EV_OK) add_size(l, s.d, f->x + same, same);
     }
+    if (status != EV_OK) return status;
   }
   return EV_OK;
 }
@@ -359,18 +322,17 @@ static ev_status split_largest(ev_flips *f, double t, double *p) {
     if (f->sizes[i].d > f->sizes[at].d) at = i;
   ev_flips rest = *f;
   double d = f->sizes[at].d, with = NAN, without = NAN;
-  ev_status status = room_for_sizes(&rest, f->count);
-  if (status == EV_OK) {
-    memcpy(rest.sizes, f->sizes, f->count * sizeof *rest.sizes);
-    rest.of -= 1;
-    rest.all -= d;
-    if (--rest.sizes[at].times == 0) rest.sizes[at] = rest.sizes[--rest.count];
-    sort_sizes(&rest, true);
-    status = twice_tail(&rest, t - d, &with);
-  }
+  rest.sizes = malloc(f->count * sizeof *rest.sizes);
+  if (!rest.sizes) return EV_NO_MEMORY;
+  memcpy(rest.sizes, f->sizes, f->count * sizeof *rest.sizes);
+  rest.of -= 1;
+  rest.all -= d;
+  if (--rest.sizes[at].times == 0) rest.sizes[at] = rest.sizes[--rest.count];
+  sort_sizes(&rest, by_times);
+  ev_status status = twice_tail(&rest, t - d, &with);
   if (status == EV_OK) status = twice_tail(&rest, t + d, &without);
   f->tries = rest.tries;
-  free_sizes(&rest);
+  free(rest.sizes);
   *p = (with + without) / 2;
   return status;
 }
@@ -399,15 +361,13 @@ static ev_status p_of_sizes(ev_flips *f, double *p) {
 ev_status ev_paired_p(const ev_score *diffs, size_t count, const ev_options *options, ev_host host,
                       double *p) {
   (void)options;
-  ev_flips f = {.host = host};
-  ev_status status = room_for_sizes(&f, count);
-  if (status == EV_OK) {
-    gather_sizes(&f, diffs, count);
-    take_unit(&f);
-    sort_sizes(&f, true);
-    status = p_of_sizes(&f, p);
-  }
-  free_sizes(&f);
+  ev_flips f = {.sizes = malloc((count + 1) * sizeof *f.sizes), .host = host};
+  if (!f.sizes) return EV_NO_MEMORY;
+  gather_sizes(&f, diffs, count);
+  take_unit(&f);
+  sort_sizes(&f, by_times);
+  ev_status status = p_of_sizes(&f, p);
+  free(f.sizes);
   if (status == EV_OK) *p = fmin(1, *p);
   return status == EV_OK && isnan(*p) ? EV_NOT_CONVERGED : status;
 }

@@ -1,6 +1,6 @@
 /*
 ** The integral of the sinc function through 0 up to a lattice point k is Si(pi k)/pi + 1/2.
-** Within a step from there the interpolated density itself is integrated, by Gauss and
+** Within half a step from there the interpolated density itself is integrated, by Gauss and
 ** Legendre's rule: it varies little there, and its sines are the same for every point.
 */
 #include "sinc.h"
@@ -11,7 +11,7 @@
 #include <gsl/gsl_math.h>
 
 #include "lanes.h"
-#include "marginal.h"
+#include "root.h"
 
 enum { SINC_TABLE = 24 };
 
@@ -49,83 +49,68 @@ static double sinc_beyond(int k) {
   return (k % 2 ? -1 : 1) * sum / (M_PI * M_PI * k);
 }
 
-enum { SINC_GROUPS = EV_NODES / EV_LANES };
+/* Eight nodes integrate e^(i pi x) on half a step to 1e-16. */
+enum { SINC_NODES = 8, SINC_GROUPS = SINC_NODES / EV_LANES };
 
-EV_INLINE void sinc_sums(const double *signs, int count, int groups, const ev_lanes *at,
-                         ev_lanes *sum) {
-  for (int i = 0; i < groups; i++) sum[i] = at[i] * 0;
-  for (int j = 0; j < count; j++)
-    for (int i = 0; i < groups; i++) sum[i] += signs[j] / (at[i] - j);
-}
+static const double sinc_nodes[SINC_NODES] = {-0.96028985649753623168, -0.79666647741362673959,
+                                              -0.52553240991632898582, -0.18343464249564980494,
+                                              0.18343464249564980494,  0.52553240991632898582,
+                                              0.79666647741362673959,  0.96028985649753623168};
+static const double sinc_weights[SINC_NODES] = {
+    0.10122853629037625915, 0.22238103445337447054, 0.31370664587788728734, 0.36268378337836198297,
+    0.36268378337836198297, 0.31370664587788728734, 0.22238103445337447054, 0.10122853629037625915};
 
-/* The density at EV_NODES points within a step of point `near`, or at the first EV_LANES of
-** them; `signs` is the density with every other sign changed. */
-EV_WIDE static void sinc_densities(const double *signs, int count, int near, int points,
-                                   double *x) {
-  ev_lanes at[SINC_GROUPS], sum[SINC_GROUPS];
-  for (int i = 0; i < EV_NODES; i++) at[i / EV_LANES][i % EV_LANES] = x[i];
-  if (points > EV_LANES)
-    sinc_sums(signs, count, SINC_GROUPS, at, sum);
-  else
-    sinc_sums(signs, count, 1, at, sum);
-  for (int i = 0; i < points; i++)
-    x[i] = (near % 2 ? -1 : 1) * sin(M_PI * (x[i] - near)) / M_PI * sum[i / EV_LANES][i % EV_LANES];
-}
-
-/* So little of a step is integrated by the rule of 4 nodes, to 1e-12. */
-static const double SINC_SHORT = 0.1;
-
-/* The integral from one point to another, both within a step of point `near`, and the density
-** a little short of the second. */
-static double sinc_integral(const double *signs, int count, int near, double from, double to,
-                            double *density) {
-  static const double nodes[EV_LANES] = {-0.86113631159405257522, -0.33998104358485626480,
-                                         0.33998104358485626480, 0.86113631159405257522};
-  static const double weights[EV_LANES] = {0.34785484513745385737, 0.65214515486254614263,
-                                           0.65214515486254614263, 0.34785484513745385737};
-  bool few = fabs(to - from) < SINC_SHORT;
-  int points = few ? EV_LANES : EV_NODES;
-  double x[EV_NODES] = {0}, half = (to - from) / 2, sum = 0;
-  for (int i = 0; i < points; i++) x[i] = from + half * (1 + (few ? nodes[i] : ev_node(i)));
-  sinc_densities(signs, count, near, points, x);
-  for (int i = 0; i < points; i++) sum += (few ? weights[i] : ev_weight(i)) * x[i];
-  *density = x[points - 1];
-  return half * sum;
-}
-
-/* Newton's method takes some 4 steps; the slope is had a little short of the point, so
-** that a step leaves a thousandth of itself. */
-enum { SINC_STEPS = 50 };
-static const double SINC_TOLERANCE = 2e-6;
-
-/* How far to go for so much of a density that is 1 at first and grows as exp(bend x). */
-static double growing_share(double mass, double bend) {
-  return fabs(bend) > 1e-3 && bend * mass > -0.9 ? log1p(bend * mass) / bend : mass;
-}
-
-bool ev_sinc_quantile(const double *density, int count, double mass, double *signs, double *at) {
-  int near = 0;
-  double below = 0, sum = 0;
-  for (; near < count - 1 && sum + density[near] < mass; near++) sum += density[near];
-  for (int j = 0; j < count; j++) {
-    double beyond = sinc_beyond(abs(near - j));
-    below += density[j] * (j < near ? 1 - beyond : beyond);
-    signs[j] = j % 2 ? -density[j] : density[j];
+/* The integral from lattice point `near` over `way` steps, half a step at the most.
+** The interpolant at near + x is sin(pi x)/pi times the sum of +-density / (x + near - j). */
+EV_WIDE static double sinc_integral(const double *density, int count, int near, double way) {
+  ev_lanes x[SINC_GROUPS], sum[SINC_GROUPS] = {{0}};
+  double integral = 0, sign = near % 2 ? -1 : 1;
+  for (int i = 0; i < SINC_NODES; i++)
+    x[i / EV_LANES][i % EV_LANES] = way / 2 * (1 + sinc_nodes[i]);
+  for (int j = 0; j < count; j++, sign = -sign)
+    for (int i = 0; i < SINC_GROUPS; i++) sum[i] += sign * density[j] / (x[i] + (near - j));
+  for (int i = 0; i < SINC_NODES; i++) {
+    double sine = sin(M_PI * x[i / EV_LANES][i % EV_LANES]) / M_PI;
+    integral += sinc_weights[i] * sine * sum[i / EV_LANES][i % EV_LANES];
   }
-  double bend = near > 0 && near < count - 1 ? log(density[near + 1] / density[near - 1]) / 2 : 0;
-  double x = near + growing_share((mass - below) / density[near], bend);
-  double from = near;
-  for (int i = 0; i < SINC_STEPS; i++) {
-    double away = fmax(-2, fmin(2, x - near)), slope;
-    if (fabs(away) < SINC_TOLERANCE / 2) away = SINC_TOLERANCE / 2;
-    below += sinc_integral(signs, count, near, from, near + away, &slope);
-    from = near + away;
-    double excess = (below - mass) / slope;
-    x = from - excess;
-    if (fabs(excess) < SINC_TOLERANCE) {
-      *at = x;
-      return true;
+  return way / 2 * integral;
+}
+
+double ev_sinc_below(const double *density, size_t count, double at) {
+  double below = 0, last = (double)count - 1;
+  if (!(at > 0)) return 0;
+  int near = (int)round(fmin(at, last));
+  for (size_t j = 0; j < count; j++) {
+    double beyond = sinc_beyond(abs(near - (int)j));
+    below += density[j] * ((int)j < near ? 1 - beyond : beyond);
+  }
+  double way = fmin(at, last) - near;
+  return fabs(way) > 1e-15 ? below + sinc_integral(density, (int)count, near, way) : below;
+}
+
+/* ln(p / share), or that of the complements where they are smaller. */
+static double excess_of(double p, double share) {
+  return share < 0.5 ? log(fmax(p, 1e-300) / share) : -log(fmax(1 - p, 1e-300) / (1 - share));
+}
+
+/* By secants in a bracket; the step before the last is the last one's error. */
+ev_status ev_quantile_of(double (*above)(double x, void *context), void *context, double share,
+                         double scale, double *x) {
+  ev_bracket in = {-60, 60};
+  double at = fmax(-59, fmin(59, *x)), before = NAN, excess_before = NAN;
+  for (int i = 0; i < 200; i++) {
+    double excess = excess_of(above(at, context), share);
+    double wish = at - excess * (at - before) / (excess - excess_before);
+    if (isnan(excess)) return EV_NOT_CONVERGED;
+    if (i == 0) wish = at + (excess > 0 ? scale : -scale);
+    if (excess == 0) wish = at;
+    if (i > 0 && (fabs(wish - at) < 1e-6 * scale || in.high - in.low < 1e-10)) {
+      *x = wish;
+      return EV_OK;
     }
+    before = at;
+    excess_before = excess;
+    at = ev_bracket_next(&in, at, excess < 0, wish);
   }
-  return false;
+  return EV_NOT_CONVERGED;
 }

@@ -1,11 +1,11 @@
 /*
-** Quantiles of a density that is known on a lattice, by the sinc functions through its
-** values.  Used within ext/stats.
+** The distribution of a density that is known on a lattice, by the integrals of the sinc
+** functions through its values.  Used within ext/stats.
 **
 ** Where a density is analytic in a strip about the axis and falls off at least
 ** exponentially, these converge exponentially as the lattice is refined: the sum of every
-** point, less that of every other doubled, is about the error of such a quantile, and its
-** square that of the sum.
+** point, less that of every other doubled, is about the error of the mass below a point, and
+** its square that of the sum.
 **
 ** Stenger, "Numerical Methods Based on Sinc and Analytic Functions", 1993, sections 1.5
 ** and 3.6.
@@ -13,11 +13,17 @@
 #ifndef EV_SINC_H
 #define EV_SINC_H
 
-#include <stdbool.h>
+#include <stddef.h>
 
-/* The point, in steps from the first, below which the density has so much mass: up to half
-** of the sum of its `count` values, which are at least 2 and not negative.  `signs` is room
-** for as many.  False when the search for it does not converge. */
-bool ev_sinc_quantile(const double *density, int count, double mass, double *signs, double *at);
+#include "model.h"
+
+/* The mass below any point, in steps from the first of `count` values, beyond which there is
+** nothing to speak of. */
+double ev_sinc_below(const double *density, size_t count, double at);
+
+/* Moves *x from a guess to where above(x), the share above x, is `share`; `scale` is that on
+** which it falls.  |x| < 60. */
+ev_status ev_quantile_of(double (*above)(double x, void *context), void *context, double share,
+                         double scale, double *x);
 
 #endif

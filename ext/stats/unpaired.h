@@ -16,8 +16,8 @@ ev_model ev_diff;              /* theta_A - theta_B */
 ev_model ev_odds_ratio;        /* odds(theta_A) / odds(theta_B) */
 ev_model ev_diff_clt;          /* for comparison */
 
-/* P(A > B) and P(A < B) of any two Betas; the smaller has its digits.  NaN where that does
-** not converge. */
+/* P(A > B) and P(A < B) for any two Betas; the smaller keeps its digits.  NaN if that does not
+** converge. */
 ev_point ev_beta_prob_better(const ev_beta *a, const ev_beta *b);
 
 #endif

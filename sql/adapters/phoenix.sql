@@ -1,37 +1,36 @@
--- Arize Phoenix's database as results (see ../schema.sql): views, nothing copied.
+-- Arize Phoenix's database as results (see ../schema.sql), by views; nothing is copied.
 --
 --   evalci import ~/.phoenix/phoenix.db -o evals.db
 --
--- has them within it, and copies what they show to a table; evalci leaderboard reads the
--- database where it lies.  To have the views themselves:
+-- contains these views, and copies their rows to a table; evalci leaderboard reads the
+-- database without copying it.  To use the views yourself:
 --
 --   sqlite3 ~/.phoenix/phoenix.db '.backup evals.db'
 --   sqlite3 evals.db '.load build/evalci' '.read sql/adapters/phoenix.sql' \
 --     'SELECT * FROM eval_leaderboard'
 --
--- Not cp: the latest runs may still be in the file's write-ahead log.
+-- Do not use cp: the latest runs may still be in the file's write-ahead log.
 --
---   model     the experiment's name, with its number where its dataset has
---             several of that name.  An experiment that Phoenix marks ephemeral, a
---             trial in its playground that it will delete, is none
+--   model     the experiment's name, with its number if its dataset has several of
+--             that name.  Experiments that Phoenix marks ephemeral, trials in its
+--             playground that it will delete, are left out
 --   task      the dataset's name
 --   item      the example, so that experiments on one dataset are paired by it
 --   attempt   the repetition
---   score     the annotation's; NULL where the run or the evaluator errored
+--   score     the annotation's; NULL if the run or the evaluator errored
 --   correct   for an experiment and annotation as a whole: the score, if it is 0 or 1
---             throughout (a label stands in where there is none); else the label, if
+--             throughout (a label replaces a missing score); else the label, if
 --             it is correct, true, yes, pass or passed (1) or incorrect, false, no,
 --             fail or failed (0) throughout; else NULL, and the scores are graded
---   error     why an answer is not known: what errored; 'score is missing'; or 'score
---             is missing, and the label says neither: ...'
+--   error     why an answer is not known: the error of the run or the evaluator; 'score is
+--             missing'; or 'score is missing, and the label says neither: ...'
 --   latency   from the run's start to its end, in seconds
---   then      annotation, its name; errored, 1 where the run did; experiment_id
+--   then      annotation, its name; errored, 1 if the run errored; experiment_id
 --
--- A run can have many annotations, one a name.  Counting each as an answer would
--- count every answer several times, so results has one: for each dataset the name
--- that settles the most runs as right or wrong, or else has the most scores (of
--- equals, the first by name).  phoenix_results has them all.  To choose another for
--- every dataset:
+-- A run can have many annotations, one per name.  Counting each would count every
+-- answer several times, so results has one: for each dataset the name that settles
+-- the most runs as right or wrong, or else has the most scores (in a tie, the first
+-- by name).  phoenix_results has all of them.  To choose another for every dataset:
 --
 --   DROP VIEW results;
 --   CREATE VIEW results AS SELECT * FROM phoenix_results WHERE annotation = 'correctness';
@@ -44,16 +43,16 @@
 --          CASE WHEN errored THEN 0.0 ELSE score END AS score, CASE WHEN NOT errored THEN error END AS error
 --   FROM phoenix_results JOIN phoenix_chosen USING (dataset_id, annotation);
 --
--- To pass a graded score from 0.5 up, write coalesce(correct, score >= 0.5) for
--- correct there.  An annotation whose 1 is the bad end, such as one named
--- hallucination, has to be turned round: 1 - correct.
+-- To count a graded score of 0.5 or more as right, write coalesce(correct, score >= 0.5)
+-- for correct there.  If an annotation's 1 is the bad end, as in one named hallucination,
+-- write 1 - correct.
 --
--- Tried on databases that Phoenix's own migrations made, from the first with
--- experiments (2024) to those of version 20.3 (2026), filled by hand; not run against
--- Phoenix itself.
+-- Tested on databases that Phoenix's own migrations created, from the first with
+-- experiments (2024) to version 20.3 (2026), and that were filled by hand; not tested
+-- with Phoenix itself.
 DROP VIEW IF EXISTS phoenix_experiments;
 CREATE VIEW phoenix_experiments AS
--- A database older than the column takes 0 from beside the table.
+-- In a database older than the column, the name resolves to the 0 beside the table.
 SELECT e.id, e.dataset_id, e.name,
        (SELECT is_ephemeral FROM experiments AS same WHERE same.id = e.id) AS ephemeral
 FROM experiments AS e, (SELECT 0 AS is_ephemeral);
@@ -70,8 +69,8 @@ WITH models AS (
   JOIN experiment_runs AS r ON r.id = a.experiment_run_id
   JOIN models AS m ON m.id = r.experiment_id
 ), asked AS (
-  -- Every run under every name that its dataset uses, annotated or not; a run
-  -- of a dataset without any is there once.
+  -- Every run, once for every name that its dataset uses, whether annotated or not; once
+  -- if the dataset uses none.
   SELECT m.model, m.dataset_id, r.*, n.name AS annotation
   FROM experiment_runs AS r
   JOIN models AS m ON m.id = r.experiment_id

@@ -1,34 +1,35 @@
--- promptfoo's database as results (see ../schema.sql): views, nothing copied.
+-- promptfoo's database as results (see ../schema.sql), by views; nothing is copied.
 --
 --   evalci import ~/.promptfoo/promptfoo.db -o evals.db
 --
--- has them within it, and copies what they show to a table; evalci leaderboard reads the
--- database where it lies.  To have the views themselves:
+-- contains these views, and copies their rows to a table; evalci leaderboard reads the
+-- database without copying it.  To use the views yourself:
 --
 --   sqlite3 ~/.promptfoo/promptfoo.db '.backup evals.db'
 --   sqlite3 evals.db '.load build/evalci' '.read sql/adapters/promptfoo.sql' \
 --     'SELECT * FROM eval_leaderboard'
 --
--- Not cp: the latest evals may still be in the file's write-ahead log.
+-- Do not use cp: the latest evals may still be in the file's write-ahead log.
 --
---   model     the provider's label, or else its id; with the prompt's label, cut
---             to 60 characters, after it where the eval has several prompts; and
---             with the column's number where two columns would still share a name
---   task      the eval's description, or else its id.  Of several evals with one
---             description results has the latest; promptfoo_results has them all, with
---             the id as their task, and promptfoo_runs says which is which
---   item      test_idx; of a test that was repeated, its first.  It means the same
---             test within one eval only, so models are paired within it
+--   model     the provider's label, or else its id.  If the eval has several prompts,
+--             the prompt's label follows, cut to 60 characters; if two columns would
+--             still share a name, the column's number follows
+--   task      the eval's description, or else its id.  If several evals share a
+--             description, results has the latest; promptfoo_results has all of them,
+--             with the id as their task, and promptfoo_runs says which is which
+--   item      test_idx; for a repeated test, that of its first run.  It identifies a
+--             test within one eval only, so models are paired within an eval
 --   attempt   --repeat gives every repetition a test_idx of its own and does not
---             store which it is; how often is in the eval's runtime_options, or else
---             its config's evaluateOptions.  So of an eval repeated three times each
---             three tests that are equal in every field are attempts at one question,
---             in order.  Where nothing was repeated, equal tests are so many questions
---   correct   success; NULL where the run errored (failure_reason 2)
---   score     promptfoo's; NULL where the run errored (promptfoo writes 0)
---   error     why it errored.  What a failed assertion says is in eval_results
+--             store which repetition it is; the number of repetitions is in the eval's
+--             runtime_options, or else its config's evaluateOptions.  So in an eval
+--             repeated three times, every three tests that are equal in all fields are
+--             attempts at one question, in order.  If nothing was repeated, equal tests
+--             are separate questions
+--   correct   success; NULL if the run errored (failure_reason 2)
+--   score     promptfoo's; NULL if the run errored (promptfoo writes 0)
+--   error     why it errored.  The message of a failed assertion is in eval_results
 --   cost, latency   in US dollars and seconds
---   then      eval_id, test_idx, prompt_idx: where the row comes from
+--   then      eval_id, test_idx, prompt_idx: the origin of the row
 --
 -- To count errored runs as wrong:
 --
@@ -37,18 +38,18 @@
 --   SELECT a.model, r.task, item, attempt, coalesce(correct, 0) AS correct, coalesce(score, 0) AS score
 --   FROM promptfoo_results AS a JOIN promptfoo_runs AS r USING (eval_id) WHERE r.latest;
 --
--- To see all runs, each a task of its own:
+-- To see all runs, each as a task of its own:
 --
 --   DROP VIEW results;
 --   CREATE VIEW results AS SELECT * FROM promptfoo_results;
 --
--- make test-promptfoo checks it on a database that promptfoo really wrote; last
--- with 0.123.1.  It needs the column eval_results.failure_reason, of 2025, which
--- promptfoo adds to an older database when it opens it.
+-- make test-promptfoo checks this on a database that promptfoo wrote; last with
+-- 0.123.1.  It needs the column eval_results.failure_reason (2025), which promptfoo
+-- adds to an older database when it opens it.
 DROP VIEW IF EXISTS promptfoo_runs;
 CREATE VIEW promptfoo_runs AS
 WITH told AS (
-  -- A database older than the column takes NULL from beside the table.
+  -- In a database older than the column, the name resolves to the NULL beside the table.
   SELECT e.id, e.created_at, coalesce(nullif(trim(e.description), ''), e.id) AS task,
          coalesce((SELECT json_extract(runtime_options, '$.repeat') FROM evals AS same WHERE same.id = e.id),
                   json_extract(e.config, '$.evaluateOptions.repeat')) AS repeat
@@ -61,22 +62,22 @@ FROM told;
 DROP VIEW IF EXISTS promptfoo_results;
 CREATE VIEW promptfoo_results AS
 WITH raw AS (
-  -- Without variables (there are none, or PROMPTFOO_STRIP_TEST_VARS took them
-  -- out) the prompt is what tells tests apart.
+  -- Without variables (there are none, or PROMPTFOO_STRIP_TEST_VARS removed them),
+  -- the prompt distinguishes tests.
   SELECT eval_id, test_idx, prompt_idx, success, score, error, failure_reason = 2 AS errored, repeat, cost, latency_ms,
          coalesce(nullif(json_extract(provider, '$.label'), ''), json_extract(provider, '$.id')) AS provider,
          coalesce(nullif(json_extract(prompt, '$.label'), ''), json_extract(prompt, '$.raw'))    AS prompt,
          CASE WHEN json_type(test_case, '$.vars') IS NULL THEN test_case || prompt ELSE test_case END AS test
   FROM eval_results JOIN promptfoo_runs USING (eval_id)
 ), settled AS (
-  -- One name a column and one text a test, whichever of their rows is read.
+  -- One name per column and one text per test, whichever of their rows is read.
   SELECT eval_id, test_idx, prompt_idx, success, score, error, errored, repeat, cost, latency_ms,
          min(provider) OVER (PARTITION BY eval_id, prompt_idx) AS provider,
          min(prompt) OVER (PARTITION BY eval_id, prompt_idx)   AS prompt,
          min(test) OVER (PARTITION BY eval_id, test_idx)       AS test
   FROM raw
 ), placed AS (
-  -- A prompt without a label has its whole text as one.
+  -- A prompt without a label uses its whole text as the label.
   SELECT eval_id, test_idx, prompt_idx, success, score, error, errored, repeat, cost, latency_ms, test,
          provider || CASE WHEN min(prompt) OVER (PARTITION BY eval_id) = max(prompt) OVER (PARTITION BY eval_id) THEN ''
                           WHEN length(prompt) <= 60 THEN ' / ' || prompt

@@ -1,18 +1,19 @@
--- What the other queries here count, as three views in the warehouse that has the
--- results table of schema.sql:
+-- Three views that the other queries here count.  They are created in the warehouse that
+-- has the results table of schema.sql:
 --
---   shares   one row an answer that is known
---   asked    one row a model and question, with its known answers added up
---   met      one row a question and two models that both answered it
+--   shares   one row per known answer
+--   asked    one row per model and question, with its known answers added up
+--   met      one row per question and pair of models that both answered it
 --
--- Standard SQL, as all files here but finish.sql and cluster.sql: the same text runs on
--- PostgreSQL, DuckDB and SQLite.  A results table without score, error, score_lo and
--- score_hi wants a view in its place that has them, as NULL.
+-- All files here except finish.sql and cluster.sql are standard SQL: the same text runs on
+-- PostgreSQL, DuckDB and SQLite.  If the results table lacks score, error, score_lo and
+-- score_hi, replace it by a view that has them, as NULL.
 --
---   graded        whether the task is, and share its part of the range: as in eval_leaderboard
---   outside       1 if that is not from 0 to 1, and the share is given as 0
---   units, rest   the share in whole numbers of 2^-31 and of 2^-62, since sums of these
---                 are the same in whatever order a warehouse makes them
+--   graded        whether the task is graded; share is the score as a part of its range, as in
+--                 eval_leaderboard
+--   outside       1 if the share is not from 0 to 1; the share then is 0
+--   units, rest   the share in whole numbers of 2^-31 and of 2^-62, whose sums are the same
+--                 in any order
 CREATE VIEW shares AS
 WITH kinds AS (
   SELECT task, coalesce(min(score_lo), 0) AS least, coalesce(max(score_hi), 1) AS most,
@@ -44,7 +45,7 @@ SELECT model, task, item, graded,
 FROM shares
 GROUP BY model, task, item, graded;
 
--- Which model of two comes first depends on the warehouse's collation; finish.sql puts
+-- The warehouse's collation decides which model of a pair comes first; finish.sql sorts
 -- them in SQLite's order.
 CREATE VIEW met AS
 WITH once AS ( -- read twice, so that it is made once

@@ -1,17 +1,17 @@
--- Counting where the rows are spread over several PostgreSQL servers: each counts its
--- own part, by the other files here as they are, and the counts are added up.  It is
--- exact as long as all answers to a question are on one server, which a partition by
--- hash of task and item sees to.
+-- Counts rows that are spread over several PostgreSQL servers: each server counts its own
+-- part, by the other files here, and the counts are added up.  This is exact as long as all
+-- answers to a question are on one server, which a partition by a hash of task and item
+-- ensures.
 --
--- On one more server, or on one of them in another database, name them all and set them
--- to work at the same time:
+-- On one more server, or in another database of one of them, name all servers, so that
+-- they work at the same time:
 --
 --   CREATE EXTENSION postgres_fdw;
 --   CREATE SERVER shard_1 FOREIGN DATA WRAPPER postgres_fdw
 --     OPTIONS (host '10.0.0.1', dbname 'evals', async_capable 'true', batch_size '1000');
 --   CREATE USER MAPPING FOR CURRENT_USER SERVER shard_1 OPTIONS (user 'evals', password '...');
 --
--- and so on.  Then, from the top of the project:
+-- and so on.  Then, in the top folder of the project:
 --
 --   psql -h 10.0.0.1 -f sql/pushdown/asked.sql            and the others
 --   psql -v ON_ERROR_STOP=1 -f sql/pushdown/cluster.sql
@@ -19,11 +19,11 @@
 --     psql -X --csv -v ON_ERROR_STOP=1 -c "TABLE ${counts}_counts" > ${counts}s.csv || break
 --   done
 --
--- and finish.sql takes it from there.  A server that is down, or goes down meanwhile,
--- is an error and no counts; never counts of the others alone.
+-- and finish.sql computes the rest.  If a server is down, or goes down meanwhile, the result
+-- is an error and no counts, never the counts of the others alone.
 --
--- It also makes the partitioned table results, for loading through it and for
--- questions of your own:  a row inserted there goes to the server of its question.
+-- This file also creates the partitioned table results, for loading and for your own
+-- queries: a row inserted there goes to the server of its question.
 BEGIN;
 \set models `cat sql/pushdown/models.sql`
 \set tasks  `cat sql/pushdown/tasks.sql`
@@ -32,9 +32,8 @@ BEGIN;
 \set scores `cat sql/pushdown/scores.sql`
 \set diffs  `cat sql/pushdown/diffs.sql`
 
--- A schema a server, with its table and the views of asked.sql; the queries read those of
--- the schema that they are made in, and as each groups once, its grouping is sent to the
--- server.
+-- One schema per server, with its table and the views of asked.sql.  A query reads those of
+-- the schema in which it is created.  Each groups once, so its grouping is sent to the server.
 SELECT format('CREATE SCHEMA %I', srvname),
        format('IMPORT FOREIGN SCHEMA public LIMIT TO (results, shares, asked, met) FROM SERVER %I INTO %1$I', srvname),
        format('SET LOCAL search_path = %I', srvname),
@@ -56,7 +55,7 @@ SELECT format('ALTER TABLE results ATTACH PARTITION %I.results FOR VALUES WITH (
 FROM pg_foreign_server
 \gexec
 
--- What the servers' counts add up to, in the columns of the query itself.
+-- The sums of the servers' counts, in the columns of the query.
 WITH counts(name, keys, sums) AS (
   VALUES ('model_counts', ARRAY['model'],                         ARRAY['k', 'n', 'errored', 'invalid']),
          ('task_counts',  ARRAY['model', 'task', 'graded'], ARRAY['outside', 'k', 'n', 'units', 'rest']),

@@ -1,6 +1,6 @@
--- By how much the means of two models differ on each task, added up in whole numbers as
--- in asked.sql, and on how many questions: one row a cluster, for
--- clustered_diff_ci_counts and its like.
+-- The sum of the differences between two models' question means on each task, in whole
+-- numbers as in asked.sql, and the number of questions: one row per cluster, for
+-- clustered_diff_ci_counts and clustered_prob_better_counts.
 SELECT model_a, model_b, task,
        sum(outside)                                                          AS outside,
        sum(CAST(floor(diff * 2147483648) AS BIGINT))                         AS units,

@@ -1,6 +1,6 @@
--- The leaderboard and the comparison from counts that a warehouse made with the
--- other files here, to the digit of eval_compare over the rows, and of eval_leaderboard
--- in the columns that counts can give.  In a database of its own:
+-- The leaderboard and the comparison from counts that a warehouse made with the other
+-- files here.  Every digit equals that of eval_compare over the rows, and of
+-- eval_leaderboard in the columns that counts can give.  In a database of its own:
 --
 --   sqlite3 counts.db '.load build/evalci' '.read sql/pushdown/finish.sql' \
 --     '.import --csv --skip 1 models.csv model_counts' \
@@ -11,12 +11,12 @@
 --     '.import --csv --skip 1 diffs.csv diff_counts' \
 --     'SELECT * FROM leaderboard' 'SELECT * FROM compare' 'SELECT * FROM scores' 'SELECT * FROM task_compare'
 --
--- Those of queries that were not run are left out, and their views stay empty; but
--- leaderboard wants models, tasks and items, of which models alone will do where all
--- answers are right or wrong and each question was asked once.  An import that says
--- "INSERT failed" has left those rows out: mend the counts, and make the database anew.
--- The tables are made here and not by .import, which would give every column
--- numeric affinity and so turn a model named 1.10 into 1.1.
+-- Leave out the tables of queries that you did not run; their views stay empty.  The view
+-- leaderboard needs models, tasks and items, or models alone if all answers are right or
+-- wrong and each question was asked once.  If an import says "INSERT failed", rows are
+-- missing: correct the counts, and create the database again.  The tables are created here
+-- and not by .import, which would give every column numeric affinity and turn a model named
+-- 1.10 into 1.1.
 CREATE TABLE IF NOT EXISTS model_counts(
   model   TEXT PRIMARY KEY,
   k       INTEGER NOT NULL,
@@ -37,7 +37,7 @@ CREATE TABLE IF NOT EXISTS task_counts(
   PRIMARY KEY (task, model),
   CHECK (k BETWEEN 0 AND n)
 );
--- On a cluster each server says whether its part of a task is graded.
+-- On a cluster, each server decides whether its part of a task is graded.
 CREATE TRIGGER IF NOT EXISTS task_counts_agree BEFORE INSERT ON task_counts
 WHEN EXISTS (SELECT 1 FROM task_counts WHERE task = NEW.task AND graded <> NEW.graded)
 BEGIN
@@ -109,8 +109,8 @@ WITH totals AS (
 ), kinds AS (
   SELECT model, max(graded) AS graded, max(n > 1) AS again FROM item_counts GROUP BY model
 ), by_item AS MATERIALIZED ( -- or it would be computed anew for every column that shows it
-  -- Where questions were asked again, one row a question; a model at a time,
-  -- which spares sorting them all.
+  -- If questions have several attempts, one row per question, one model at a time, which
+  -- avoids sorting them all.
   SELECT *,
          CASE WHEN again
               THEN (WITH alike(total, n, items) AS (
@@ -175,7 +175,7 @@ WITH ordered AS (
          coalesce(paired_diff_ci_counts(both, only_a, only_b, neither), ci) AS ci,
          coalesce(paired_prob_better_counts(both, only_a, only_b, neither), prob) AS prob_a_better,
          coalesce(mcnemar_p_counts(only_a, only_b), p) AS p,
-         -- Models with the same data: none of their questions is missing here.
+         -- Models with the same data, on all of their questions.
          CASE WHEN NOT differ AND n = (SELECT sum(items) FROM item_counts WHERE model = model_a)
                    AND n = (SELECT sum(items) FROM item_counts WHERE model = model_b)
               THEN 'tied' ELSE 'not separated' END AS open
@@ -200,7 +200,7 @@ SELECT model_a, model_b, n, both, only_a, only_b, neither, diff,
 FROM held
 ORDER BY model_a, model_b;
 
--- The mean score of each model, of scores from 0 to 1.
+-- The mean score of each model, for scores from 0 to 1.
 DROP VIEW IF EXISTS scores;
 CREATE VIEW scores AS
 WITH counted AS (
@@ -211,7 +211,7 @@ SELECT model, n, mean, ci, ci_lo(ci) AS lo, ci_hi(ci) AS hi
 FROM counted
 ORDER BY mean DESC, model;
 
--- As compare, where the tasks are drawn from many such: questions count by cluster.
+-- Like compare, but with questions clustered by task, for tasks drawn from many like them.
 DROP VIEW IF EXISTS task_compare;
 CREATE VIEW task_compare AS
 WITH ordered AS (

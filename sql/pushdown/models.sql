@@ -1,9 +1,9 @@
--- The counts of each model, for bayes_ci_counts and its like, and in pairs for
--- diff_ci_counts and its like: k right of n known, and how many were not known.
--- It reads results itself; the others read the views of asked.sql.
+-- The counts of each model: k right of n known answers, and the number of unknown ones.
+-- bayes_ci_counts and the like take one row, diff_ci_counts and the like two.  This query
+-- reads results itself; the others read the views of asked.sql.
 --
--- invalid must come out 0: a result other than 0 and 1, which evalci would have
--- refused, cannot be seen in the other counts.
+-- invalid must be 0: it counts results other than 0 and 1, which evalci would refuse and
+-- which the other counts cannot show.
 SELECT model,
        count(CASE WHEN correct = 1 THEN 1 END)            AS k,
        count(CASE WHEN correct IS NOT NULL OR (score IS NOT NULL AND error IS NULL) THEN 1 END) AS n,

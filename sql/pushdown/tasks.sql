@@ -1,5 +1,5 @@
--- The counts of each model on each task, for clustered_ci_counts, and where the task is
--- graded their sum, for clustered_mean_ci_counts: one row a cluster.
+-- The counts of each model on each task, for clustered_ci_counts, and the sum of its scores
+-- if the task is graded, for clustered_mean_ci_counts: one row per cluster.
 SELECT model, task, graded,
        sum(outside)                          AS outside,
        count(CASE WHEN share = 1 THEN 1 END) AS k,

@@ -1,8 +1,8 @@
-"""What the board says differently from the views of oracle.sql, worked out anew from the rows, in plain Python.
+"""The values of the board that differ from the views of oracle.sql, computed from the rows in plain Python.
 
-p of a pair is paired_p of the questions' mean differences, "tied" a word for models with the same data, P(best) allows
-for shared questions (the Beta posteriors are integrated here on a grid), and imagined tasks of graded suites are near
-the seen ones.
+p of a pair is paired_p of the questions' mean differences; "tied" means that two models have the same data; P(best)
+allows for shared questions (the Beta posteriors are integrated here on a grid); and the imagined tasks of graded suites
+are near the observed ones.
 """
 import itertools
 import json

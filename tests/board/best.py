@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""P(best): held to a joint Bayesian bootstrap over questions, and its corners.
+"""P(best) against a joint Bayesian bootstrap over questions, and its corner cases.
 
     best.py EXTENSION
 
-The boards are in data/, three of them real; what the bootstrap says is in data/best.csv, by bootstrap.py.
+The boards are in data/, three of them real; data/best.csv has the results of the bootstrap, which bootstrap.py writes.
 """
 import collections
 import csv

@@ -3,9 +3,9 @@
 
     board.py EXTENSION
 
-Every cell is held to the views of oracle.sql, which compute the same in SQL, over the shapes of tests/views/views.py;
-p, verdicts, ranks and P(best), which the views have otherwise, to anew.py.
-Then what views cannot do: options, names of tables and columns, errors, recursion, pairs asked for by WHERE.
+Every cell is compared with the views of oracle.sql, which compute the same in SQL, over the shapes of
+tests/views/views.py; p, verdicts, ranks and P(best), which the views compute differently, with anew.py.
+Further tests are of what views cannot do: options, names of tables and columns, errors, recursion, pairs chosen by WHERE.
 """
 import contextlib
 import math
@@ -161,7 +161,7 @@ def levels():
 
 
 def by_task():
-    """Each task counts alike: what macro says becomes the headline."""
+    """Every task counts the same: the value of macro becomes the headline."""
     rows = [(m, t, q, 1, int(q % (3 + i) > 0 if t == "t" else q % 2 == i), None, None, None, None)
             for i, m in enumerate("ab") for t, n in (("t", 60), ("u", 5)) for q in range(n)]
     db = filled(rows)
@@ -365,7 +365,8 @@ def joins():
     check(f"OR: {other}", sum(r["n"] for r in other) == 12 or other == [{"source": "results", "options": None, "n": 6}])
     check("hidden columns", one(db, "SELECT source FROM eval_leaderboard('main.results', '{}')") == "main.results")
     check("sorted and grouped", one(db, "SELECT count(DISTINCT task) FROM eval_tasks") == 2)
-    with contextlib.closing(db.execute("SELECT model FROM eval_leaderboard")) as reading:
+    # With all columns, so that both statements would want the same board.
+    with contextlib.closing(db.execute("SELECT * FROM eval_leaderboard")) as reading:
         next(reading)
         check("while another statement reads", len(table(db, "SELECT * FROM eval_compare")) == 15)
         db.execute("DELETE FROM results WHERE model = 'model 3'")
@@ -375,6 +376,25 @@ def joins():
     check("a rollback brings them back", len(table(db, "SELECT * FROM eval_leaderboard")) == 6)
     db.execute("CREATE TABLE kept AS SELECT * FROM eval_leaderboard")
     check("into a table", one(db, "SELECT count(*) FROM kept") == 6)
+
+
+def read_once():
+    """A statement reads a source once for all tables that it names with the same options, also within a source."""
+    db = filled(views.answers(27, 4, 1, 30))
+    read = []
+    db.create_function("seen", 1, lambda x: read.append(x) or x)
+    db.execute("CREATE TEMP VIEW watched AS SELECT model, item, seen(correct) AS correct FROM results")
+    db.execute("""CREATE TEMP VIEW twice AS SELECT a.model AS model, b.model AS item, a.accuracy > b.accuracy AS correct
+                  FROM eval_leaderboard('watched') AS a, eval_leaderboard('watched') AS b""")
+    rows = one(db, "SELECT count(*) FROM results")
+    for sql, times in (("SELECT count(*) FROM eval_leaderboard('watched') AS a JOIN eval_leaderboard('watched') AS b USING (model)", 1),
+                       ("SELECT count(*) FROM eval_leaderboard('watched') JOIN eval_compare('watched') ON model_a = model", 1),
+                       ("SELECT count(*) FROM eval_leaderboard('watched') JOIN eval_leaderboard('watched', '{}') USING (model)", 2),
+                       ("SELECT count(*) FROM eval_leaderboard('watched', '{\"level\":0.8}') JOIN eval_leaderboard('watched', '{\"level\":0.9}') USING (model)", 2),
+                       ("SELECT count(*) FROM eval_leaderboard('twice')", 1)):
+        read.clear()
+        check(f"{sql} has rows", one(db, sql) >= 4)
+        check(f"{sql} reads each row {times} times, not {len(read) / rows:g}", len(read) == times * rows)
 
 
 def denied():
@@ -486,6 +506,7 @@ def main():
     recursion()
     pushdown()
     joins()
+    read_once()
     denied()
     without_a_unit()
     interrupts()

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""Writes data/best.csv, which best.py holds P(best) to, and the boards in data/ that are drawn.
+"""Writes data/best.csv, with which best.py compares P(best), and the simulated boards in data/.
 
     /usr/bin/python3 tests/board/bootstrap.py [SHARED]
 
-Debian's python3-numpy; seeded, and none of it runs the code under test.  A joint Bayesian bootstrap over questions:
-each draw gives every question of the board one weight, the same for all models, and the best model is the one with
-the highest weighted mean over its own answers.  With SHARED, a folder of the extracts that data/ORIGIN.md names, the
-real boards are written anew too.
+It uses Debian's python3-numpy and a seed, and does not run the code under test.  In a joint Bayesian bootstrap over
+questions, each draw gives every question of the board one weight, the same for all models, and the best model is the
+one with the highest weighted mean over its own answers.  With SHARED, a folder of the extracts that data/ORIGIN.md
+names, the real boards are rewritten too.
 """
 import collections
 import csv

@@ -1,11 +1,10 @@
 #!/usr/bin/python3
-"""Costs and latencies of eval_leaderboard, its frontier, and what missing answers leave open.
+"""Costs and latencies of eval_leaderboard, its frontier, and its intervals for missing answers.
 
     cost.py EXTENSION
 
-Means, quantiles and verdicts are worked out here from the rows with numpy and scipy; cost per right answer, tests and
-intervals of a mean are asked of the functions over rows, which have references of their own.  Contract 37, contract 45,
-contract 51.
+Means, quantiles and verdicts are computed here from the rows with numpy and scipy; cost per right answer, tests and
+intervals of a mean by the functions over rows, which have references of their own.  Contract 37, contract 45, contract 51.
 """
 import collections
 import itertools
@@ -107,7 +106,7 @@ def quantile_interval(questions, q, level):
 
 
 def frontier(db, rows, level):
-    """{model: word}, every p computed and held to all pairs."""
+    """{model: word}, with every p computed and corrected for all pairs."""
     costs, right = by_question(rows, 9), shares(rows)
     known = {m: {q: [s for s in of if s is not None] for q, of in qs.items()} for m, qs in right.items()}
     models = sorted(m for m in costs if m is not None and any(c is not None for q in costs[m].values() for c in q) and any(known[m].values()))

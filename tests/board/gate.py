@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""eval_gate: every number of it, every way out of it, and how often it passes what it should not.
+"""eval_gate: its numbers, all its results and errors, and how often it passes a model that it should not.
 
     gate.py EXTENSION
 
-Numbers come from elsewhere: closed forms of Dirichlet means, scipy's Beta, and what the rows say, worked out here.  Of
-what has references of its own (no_worse_prob of graded scores, clustered_prob_above, mean_prob_above and intervals),
+The expected numbers come from closed forms of Dirichlet means, scipy's Beta, and counts made here.  Those that have
+references of their own (no_worse_prob of graded scores, clustered_prob_above, mean_prob_above and intervals) come from
 the SQL function over the rows that Python made.
 """
 import fractions
@@ -123,7 +123,7 @@ def needed():
             row = gate(filled(once("old", [1, 0] * (questions // 2) + [1] * (questions % 2)) + once("new", [1, 0] * (questions // 2) + [1] * (questions % 2))), "old", "new", margin, sure)
             check(f"{questions} questions without a difference, margin {margin}, sure {sure}: {row['message']}", row["result"] == result)
             if result == "unsure":
-                says("needed", row, f"needs {n} questions even if nothing differs", "about 1 more would say")
+                says("needed", row, f"needs {n} questions even if nothing differs", "about 1 more would probably decide")
                 check("one more", row["more"] == 1)
     check("149 for two points", least(.02, .95) == 149)
     # Ahead, fewer may do than if nothing differs; behind the margin, that number does not matter.
@@ -134,12 +134,12 @@ def needed():
     for old, new, margin in (([0], [1], .3), ([1], [0], .9), ([0, 0], [1, 1], .02)):
         row = gate(filled(once("old", old) + once("new", new)), "old", "new", margin, .99)
         check(f"all better or all worse: {row['message']}", row["result"] == "unsure" and row["more"] >= 1)
-    # On the margin no number would say; a margin of 0 and no difference are that too.
+    # On the margin no number of questions would decide, nor at a margin of 0 without a difference.
     for margin, new in ((0, [1, 0] * 50), (.02, [0, 0] + [1, 0] * 49)):
         row = gate(filled(once("old", [1, 0] * 50) + once("new", new)), "old", "new", margin)
         if margin:
             row = gate(filled(once("old", [1] * 100) + once("new", [0, 0] + [1] * 98)), "old", "new", margin)
-        says("on the margin", row, "no number of questions is likely to say")
+        says("on the margin", row, "more questions are unlikely to decide")
         check("on the margin there is no number", row["more"] is None and row["result"] == "unsure")
 
 
@@ -302,7 +302,7 @@ def thresholds():
             near(f"{what}: hi", row["hi"], hi - t, 1e-9)
             says(what, row)
             check(f"{what}: as text", {**gate(db, str(t), "new")} == row)
-    says("27 of 27", gate(filled(once("new", [1] * 27)), .9, "new"), "90.0% needs 28 questions even if all answers are right", "about 1 more would say")
+    says("27 of 27", gate(filled(once("new", [1] * 27)), .9, "new"), "90.0% needs 28 questions even if all answers are right", "about 1 more would probably decide")
     check("28 of 28 pass at 0.9", gate(filled(once("new", [1] * 28)), .9, "new")["result"] == "pass")
     check("graded 28 too", gate(filled([("new", "t", i, 1, None, 1.0, None) for i in range(28)]), .9, "new")["result"] == "pass")
     check("graded 27 not", gate(filled([("new", "t", i, 1, None, 1.0, None) for i in range(27)]), .9, "new")["result"] == "unsure")
@@ -313,7 +313,7 @@ def thresholds():
         above = [stats.beta.sf(t, 1 + j, 1 + total - j) for j in range(total + 1)]
         settled = sum(stats.binom.pmf(j, total, k / n) for j in range(total + 1) if (above[j] if k / n > t else 1 - above[j]) >= .95)
         check(f"{k} of {n} at {t}: {total} questions settle it in {settled:.3f}", .75 <= settled <= .87)
-    says("on the threshold", gate(filled(once("new", [1, 0] * 20)), .5, "new"), "no number of questions is likely to say")
+    says("on the threshold", gate(filled(once("new", [1, 0] * 20)), .5, "new"), "more questions are unlikely to decide")
     # Asked again, and graded.
     luck = random.Random(3)
     rows = [("new", "t", i, a, int(luck.random() < .2 + .7 * (i % 4 > 0)), None, None) for i in range(40) for a in range(4)]

@@ -1,12 +1,12 @@
 -- The views over results (see schema.sql), all of them in plain SQL:
 --
---   sqlite3 evals.db '.load build/evalci' '.read sql/views.sql' 'SELECT * FROM leaderboard'
+--   sqlite3 evals.db '.load build/evalci' '.read tests/board/oracle.sql' 'SELECT * FROM leaderboard'
 --
---   leaderboard   one row a model, the best first
---   compare       one row a pair of models, on the questions that both answered
---   by_task       one row a model and task
---   common        one row a model, on the questions that every model answered
---   passes        one row a model, task and k: one of k attempts right, and all k
+--   leaderboard   one row per model, the best first
+--   compare       one row per pair of models, on the questions that both answered
+--   by_task       one row per model and task
+--   common        one row per model, on the questions that every model answered
+--   passes        one row per model, task and k: one of k attempts right, and all k
 --
 -- and what those are made of: kinds, numbered, words, marks, questions, standings,
 -- verdicts, tallies.
@@ -20,7 +20,7 @@
 -- Intervals are at 95%.  err_lo and err_hi are how far they reach below and above
 -- the point, never less than 0, for tools that draw error bars.
 
--- kinds: one row a task.
+-- kinds: one row per task.
 --
 --   graded               1 if some answer to it, of any model, has a score only, or if
 --                        a range was declared
@@ -42,7 +42,7 @@ SELECT coalesce(task, '') AS task, max(graded) AS graded,
        row_number() OVER (ORDER BY coalesce(task, '')) AS number
 FROM named GROUP BY 1;
 
--- numbered: one row a question, as results has it.
+-- numbered: one row per question, as results has it.
 --
 --   task, item   as there
 --   name, text   the same as texts, since one import may write 7, another '7' and a
@@ -116,7 +116,7 @@ SELECT model, name AS task, q.text AS item, id, word, graded,
 FROM numbered AS q JOIN (SELECT * FROM results NATURAL LEFT JOIN (SELECT NULL AS score, NULL AS error)) AS r
      ON r.task IS q.task AND r.item IS q.item;
 
--- questions: one row a model and question.
+-- questions: one row per model and question.
 --
 --   n, total      answers known, and the sum of their shares
 --   units, rest   that sum in whole numbers of 2^-31 and of 2^-62, which add up to the
@@ -304,8 +304,8 @@ LEFT JOIN met ON met.task = w.task AND met.word = w.word
 CROSS JOIN (WITH RECURSIVE places(bit) AS (SELECT 0 UNION ALL SELECT bit + 1 FROM places WHERE bit < 39) SELECT bit FROM places) AS places
 WHERE known_bits >> bit & 1;
 
--- verdicts: one row a pair of models, the first in the alphabet as A, held to all
--- pairs at once.  compare shows them with their intervals.
+-- verdicts: one row per pair of models, the first in the alphabet as A, corrected for
+-- testing all pairs.  compare shows them with their intervals.
 --
 --   n                               questions both answered
 --   both, only_a, only_b, neither   of which right by both, by one, by none; NULL
@@ -319,7 +319,7 @@ WHERE known_bits >> bit & 1;
 --                                   paired_mean_prob_better
 --   p                               'paired': mcnemar_p; 'paired means': the posterior
 --                                   tail 2 min(P, 1 - P)
---   p_all                           p held to all pairs by Holm's method: with 30 equal
+--   p_all                           p corrected for all pairs by Holm's method: with 30 equal
 --                                   models, some pair falls below 0.05 in at most one
 --                                   eval of 20
 --   verdict_all                     'A better' or 'B better' where p_all is at most
@@ -331,13 +331,13 @@ CREATE VIEW verdicts AS
 SELECT model_a, model_b, n, both, only_a, only_b, neither, mean_a, mean_b, diff, method, means_ci, means_prob, p, p_all, verdict_all, common
 FROM standings WHERE row = 'pair';
 
--- tallies: one row a model and task, of what can be counted without looking at
+-- tallies: one row per model and task, of what can be counted without looking at
 -- scores.  correct is the number of right answers, and means nothing where graded.
 DROP VIEW IF EXISTS tallies;
 CREATE VIEW tallies AS
 SELECT model_a AS model, task, graded, again, n, correct, errored FROM standings WHERE row = 'task';
 
--- by_task: one row a model and task.
+-- by_task: one row per model and task.
 --
 --   n, correct, errored   answers known, right ones (NULL where graded), and not known
 --   accuracy              the share of right answers; where graded, the mean share
@@ -345,8 +345,10 @@ SELECT model_a AS model, task, graded, again, n, correct, errored FROM standings
 --   method                how, by questions asked once and by questions asked again:
 --                         'bayes' (bayes_ci) and 'clustered by item' (clustered_ci),
 --                         since a second attempt at a question is worth less than
---                         another question; where graded 'mean' (mean_ci) and 'mean,
---                         clustered by item' (clustered_mean_ci)
+--                         another question, or where there are other tasks that are
+--                         right or wrong 'nested in tasks and items' (nested_each);
+--                         where graded 'mean' (mean_ci) and 'mean, clustered by item'
+--                         (clustered_mean_ci)
 --   questions             different ones
 --   bar                   ci, drawn from 0 to 1
 --   mean                  as accuracy, in the task's own units
@@ -363,16 +365,22 @@ WITH stood AS MATERIALIZED (
               ELSE clustered_mean_ci_counts(total, n) FILTER (WHERE graded AND again AND NOT outside) END AS ci
   FROM stood WHERE row = 'question' AND (graded OR again)
   GROUP BY model, task
+), nested AS (
+  SELECT model, value->>'task' AS task, '[' || (value->'lo') || ',' || (value->'hi') || ']' AS ci
+  FROM (SELECT model, nested_each_counts(task, total, n) AS each FROM stood WHERE row = 'question' AND NOT graded AND n > 0
+        GROUP BY model HAVING max(again) AND count(DISTINCT task) > 1), json_each(each)
 ), counted AS (
   SELECT t.model, t.task, t.n, t.errored, t.graded, t.questions,
          CASE WHEN NOT t.graded AND t.n > 0 THEN t.correct END AS correct,
          CASE WHEN t.outside THEN NULL WHEN t.graded THEN t.total / t.answers ELSE 1.0 * t.correct / t.n END AS accuracy,
-         CASE WHEN t.graded OR t.again THEN s.ci ELSE bayes_ci_counts(t.correct, t.n) END AS ci,
+         CASE WHEN t.again AND NOT t.graded THEN coalesce(n.ci, s.ci) WHEN t.graded THEN s.ci ELSE bayes_ci_counts(t.correct, t.n) END AS ci,
          CASE WHEN t.n = 0 THEN NULL
               WHEN t.outside THEN 'score out of range'
               ELSE CASE WHEN t.graded AND t.again THEN 'mean, clustered by item'
-                        WHEN t.graded THEN 'mean' WHEN t.again THEN 'clustered by item' ELSE 'bayes' END END AS method
+                        WHEN t.graded THEN 'mean' WHEN t.again AND n.ci IS NOT NULL THEN 'nested in tasks and items'
+                        WHEN t.again THEN 'clustered by item' ELSE 'bayes' END END AS method
   FROM (SELECT * FROM stood WHERE row = 'task') AS t LEFT JOIN scored AS s ON s.model IS t.model AND s.task = t.task
+       LEFT JOIN nested AS n ON n.model IS t.model AND n.task = t.task
 )
 SELECT model, task, n, correct, errored, accuracy, ci, ci_lo(ci) AS lo, ci_hi(ci) AS hi, method, questions,
        max(0, accuracy - ci_lo(ci)) AS err_lo, max(0, ci_hi(ci) - accuracy) AS err_hi, ci_bar(ci, accuracy) AS bar,
@@ -381,7 +389,7 @@ SELECT model, task, n, correct, errored, accuracy, ci, ci_lo(ci) AS lo, ci_hi(ci
 FROM counted AS c JOIN kinds USING (task)
 ORDER BY task, accuracy DESC, model;
 
--- compare: one row a pair of models, the first in the alphabet as A.
+-- compare: one row per pair of models, the first in the alphabet as A.
 --
 --   n, both, only_a, only_b, neither, diff, p, p_all, verdict_all, method,
 --   mean_a, mean_b    as in verdicts
@@ -409,7 +417,7 @@ SELECT model_a, model_b, n, both, only_a, only_b, neither, diff,
 FROM paired
 ORDER BY model_a, model_b;
 
--- leaderboard: one row a model, the best first.
+-- leaderboard: one row per model, the best first.
 --
 --   n, correct, errored, accuracy, ci, lo, hi, method, bar, questions
 --                              as in by_task, over all tasks.  Models may have
@@ -502,7 +510,7 @@ SELECT j.model, n, correct, errored, accuracy, ci, ci_lo(ci) AS lo, ci_hi(ci) AS
 FROM alike AS j LEFT JOIN best USING (number)
 ORDER BY accuracy DESC, j.model;
 
--- common: one row a model, on the questions that every model answered; a model
+-- common: one row per model, on the questions that every model answered; a model
 -- without an answer is none of them.
 --
 --   n, correct, accuracy, ci, lo, hi, method, questions, err_lo, err_hi, bar
@@ -544,7 +552,7 @@ SELECT j.model, j.n, j.correct, j.accuracy, j.ci, ci_lo(j.ci) AS lo, ci_hi(j.ci)
 FROM joined AS j LEFT JOIN leaderboard AS l ON l.model IS j.model
 ORDER BY rank, j.model;
 
--- passes: one row a model, task and k, where some question was asked again and
+-- passes: one row per model, task and k, where some question was asked again and
 -- answers are right or wrong.  k is 1, 2, 4 and so on, and the most attempts there are.
 --
 --   questions                           those with at least k known answers, of which:

@@ -3,8 +3,8 @@
 
     slices.py EXTENSION
 
-What is counted, tested and correlated is worked out here from the rows with numpy and scipy, the rank-sum test by
-listing every choice of models; intervals are asked of the functions over counts.  Contract 42, contract 43, contract 44.
+Counts, tests and correlations are computed here from the rows with numpy and scipy, the rank-sum test by listing every
+selection of models; intervals come from the functions over counts.  Contract 42, contract 43, contract 44.
 """
 import collections
 import itertools
@@ -177,11 +177,11 @@ def scored_slices():
     for _, of in itertools.groupby(rows, lambda r: (r["model_a"], r["model_b"])):
         of = list(of)
         ps = [r["p"] for r in of]
-        check("held to each other, scored or not", all(near(r["p_holm"], h) and near(r["p_bh"], q) for r, h, q in zip(of, holm(ps), bh(ps))))
+        check("corrected for each other, scored or not", all(near(r["p_holm"], h) and near(r["p_bh"], q) for r, h, q in zip(of, holm(ps), bh(ps))))
     outside = filled([(m, t, q, 1, None, 2.0 if t == "t" else 0.5, None, None, None) for m in "ab" for t in "tu" for q in range(3)])
     t, u = table(outside, "SELECT * FROM eval_slices")
     check("a score out of range has no test", t["n"] == 3 and not any(t[c] for c in ("diff", "ci", "p", "p_holm", "p_bh", "shrunken", "verdict")))
-    check("and is none of those that the others are held to", u["p_holm"] == u["p"] == 1 and u["verdict"] == "not separated")
+    check("and does not count in the correction of the others", u["p_holm"] == u["p"] == 1 and u["verdict"] == "not separated")
 
 
 def corners_of_slices():
@@ -388,7 +388,7 @@ def counts():
     check("the best first", [r["model"] for r in rows] == ["d", "a", "b", 5, None, "c"])
     for source, options in (("aliased", "{}"), ("numbered", "{}"), ("named", '{"k":"hits","n":"tries"}'), ("halves", "{}")):
         check(f"{source}", table(db, "SELECT * FROM eval_leaderboard(?, ?)", source, options) == rows)
-    for function in ("eval_compare", "eval_common", "eval_passes", "eval_slices", "eval_questions"):
+    for function in ("eval_compare", "eval_common", "eval_passes", "eval_slices", "eval_questions", "eval_noise"):
         fails(db, f"SELECT * FROM {function}('counts')", f"{function}: needs an item column", "counts (k, n)")
     fails(db, "SELECT * FROM eval_gate('counts', NULL, 'a', 'b')", "eval_gate: needs an item column")
     fails(db, "SELECT * FROM eval_gate('counts', NULL, 0.5, 'b')", "eval_gate: needs an item column")
@@ -396,7 +396,7 @@ def counts():
     check("and again", len(table(db, "SELECT l.model FROM eval_leaderboard('counts') AS l, eval_tasks('counts') AS t ON t.model IS l.model")) == 6)
     fails(db, "SELECT * FROM eval_leaderboard('counts') AS l, eval_compare('counts')", "eval_compare: needs an item column")
     for sql, words in (("('named', '{\"k\":\"hits\"}')", ["no column n", '{"n":"..."}']), ("('named', '{\"n\":\"tries\",\"k\":\"gone\"}')", ["no column gone"]),
-                       ("('named', '{\"k\":\"hits\",\"n\":\"tries\",\"item\":\"id\"}')", ["item", "either"])):
+                       ("('named', '{\"k\":\"hits\",\"n\":\"tries\",\"item\":\"id\"}')", ["item", "name one of the two"])):
         fails(db, f"SELECT * FROM eval_leaderboard{sql}", *words)
     db.executescript("""CREATE TABLE both(model, k, n, item, correct); INSERT INTO both VALUES ('a', 5, 9, 1, 1);
         CREATE TABLE two(model, right, passed, n); CREATE TABLE k_only(model, k); CREATE TABLE wrong(model, k, n)""")

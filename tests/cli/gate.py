@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""evalci gate: 0 pass, 1 fail, 2 unsure; and every way not to get an answer, each of which ends with 3 (contract 46).
+"""evalci gate: exit status 0 for pass, 1 fail, 2 unsure, and 3 for every error (contract 46).
 
     gate.py PROGRAM
 """
@@ -27,7 +27,7 @@ def gate(what, status, *arguments, says=(), source=database, **others):
 PAIR = ("--baseline", "old", "--candidate")
 gate("better", 0, *PAIR, "better", says="pass: better")
 gate("worse", 1, *PAIR, "worse", says="fail: worse")
-gate("too few questions", 2, *PAIR, "new", source=small, says=["unsure: new", "more would say"])
+gate("too few questions", 2, *PAIR, "new", source=small, says=["unsure: new", "more would probably decide"])
 gate("the same over the file", 0, *PAIR, "better", source=results, says="pass: better")
 gate("a threshold", 0, "--candidate", "better", "--min", "0.8", says="pass: better is not below 80.0%")
 gate("a threshold that is missed", 1, "--candidate", "worse", "--min", "0.8", says="fail: worse is below 80.0%")
@@ -84,14 +84,20 @@ for what, says, *arguments in (
     ("sure in per cents", "did you mean 0.95?", *PAIR, "new", "--sure", "95"),
     ("a least of words", "--min must be a number strictly between 0 and 1", "--candidate", "new", "--min", "high"),
     ("a least of per cents", "did you mean 0.85?", "--candidate", "new", "--min", "85"),
+    ("with its sign", "must be a number strictly between 0 and 1, got '85%'; did you mean 0.85?", "--candidate", "new", "--min", "85%"),
+    ("a half per cent", "did you mean 0.005?", *PAIR, "new", "--margin", "0.5%"),
+    ("too many per cent", "--min must be a number strictly between 0 and 1, got '850%'; evalci gate --help", "--candidate", "new", "--min", "850%"),
+    ("a sign alone", "got '%'; evalci gate --help", "--candidate", "new", "--min", "%"),
+    ("a long one", "evalci gate --help", "--candidate", "new", "--min", "0" * 40 + "85%"),
+    ("per cents of what has none", "--lo must be a number", *PAIR, "new", "--lo", "85%"),
     ("a least of 0", "--min must be a number", "--candidate", "new", "--min", "0"),
     ("a level", "--level must be a number", *PAIR, "new", "--level", "2"),
     ("errors", "--errors must be skip or wrong", *PAIR, "new", "--errors", "maybe"),
-    ("by task", "--by is no option here", *PAIR, "new", "--by", "task"),
+    ("by task", "--by is not an option of this verb", *PAIR, "new", "--by", "task"),
     ("an option that is none", "did you mean --candidate?", "--candidat", "new"),
     ("an option without a value", "--candidate must be followed by MODEL", "--candidate"),
     ("an option twice", "given twice", *PAIR, "new", "--candidate", "new"),
-    ("CSV", "--csv is no option here", *PAIR, "new", "--csv"),
+    ("CSV", "--csv is not an option of this verb", *PAIR, "new", "--csv"),
     ("a column that is not there", "has no column q", *PAIR, "new", "--item", "q"),
     ("a table that is not there", "nothere", *PAIR, "new", "--table", "nothere"),
     ("a format that is none", "nothing", *PAIR, "new", "--from", "nothing"),

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Databases that somebody else made: whatever is in their views, triggers, generated columns and names, nothing of it runs.
+"""Hostile databases: nothing in their views, triggers, generated columns and names is executed.
 
     hostile.py PROGRAM
 """
@@ -14,7 +14,7 @@ ran = HERE / "ran"
 secret = HERE / "secret.txt"
 secret.write_text("a secret")
 GATE = ("--baseline", "old", "--candidate", "new")
-VERBS = [("leaderboard",), ("compare",), ("tasks",), ("passes",), ("slices",), ("questions",), ("report",), ("gate", *GATE), ("sql",)]
+VERBS = [("leaderboard",), ("compare",), ("tasks",), ("passes",), ("noise",), ("slices",), ("questions",), ("report",), ("gate", *GATE), ("sql",)]
 
 # Each as a shell or an extension might know it; none may be found, or it may not be called from a schema.
 CALLS = [f"edit('x', 'touch {ran}; :')", f"EDIT('x', 'touch {ran}; :')", f"\"edit\"('x', 'touch {ran}; :')", f"edit/**/('x', 'touch {ran}; :')",

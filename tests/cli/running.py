@@ -1,4 +1,4 @@
-"""What the suites of the program share: it runs, and what it says is looked at."""
+"""Shared by the suites of the program: runs it, and checks its output."""
 import os
 import pathlib
 import signal
@@ -10,7 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 from checks import check, finish  # noqa: E402,F401
 
-# What a shell's background ignores, the program would ignore too.
+# A background job of a shell ignores these signals, and the program would inherit that.
 for which in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
     signal.signal(which, signal.SIG_DFL)
 

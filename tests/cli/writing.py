@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""What the program writes, whole or not at all: imports and pages past kill -9, full disks, locks and each
-other (contract 48).
+"""The program writes a file whole or not at all: imports and pages despite kill -9, full disks, locks and
+concurrent runs (contract 48).
 
     writing.py PROGRAM [KILLS]
 """
@@ -45,6 +45,45 @@ def answers(path):
 
 def start(*arguments, **others):
     return subprocess.Popen([EVALCI, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **others)
+
+
+def silenced(what, made, *arguments):
+    """Contract 46: what -o names is complete; that it cannot be told of is said, and is no error."""
+    for how in (">&-", ">/dev/full"):
+        made.unlink(missing_ok=True)
+        done = subprocess.run(["sh", "-c", f'"$@" {how}', "sh", EVALCI, *map(str, arguments), "-o", str(made)], stderr=subprocess.PIPE, text=True)
+        check(f"{what} {how}: {done.returncode} {done.stderr}", done.returncode == 0 and f"'{made}' is complete" in done.stderr)
+        check(f"{what} {how} is there", made.stat().st_size > 1000)
+        done = subprocess.run(["sh", "-c", f'"$@" {how}', "sh", EVALCI, *map(str, arguments), "-o", str(made), "--quiet"], stderr=subprocess.PIPE, text=True)
+        check(f"{what} {how}, with nothing to tell: {done.returncode} {done.stderr}", done.returncode == 0 and done.stderr == "")
+
+
+def test_no_output():
+    home = folder("silent")
+    silenced("an import", home / "evals.db", "import", one)
+    check("with all answers", answers(home / "evals.db") == 40)
+    silenced("a page", home / "page.html", "report", one)
+    for how in (">&-", ">/dev/full"):
+        done = subprocess.run(["sh", "-c", f'"$@" {how}', "sh", EVALCI, "report", str(one), "-o", "-"], stderr=subprocess.PIPE, text=True)
+        check(f"a page to standard output {how}: {done.returncode} {done.stderr}", done.returncode == 3 and "cannot write" in done.stderr)
+
+
+def test_names():
+    """Contract 47: a name with what steers a terminal is shown as a shell reads it back."""
+    home = folder("names")
+    for name in ("a b.db", "it's.db", "a\nNext: evalci sql x.db", "\033[2Jit's\\.db", "\u202ebd.db", "\u0085.db", b"\xff.db", "é.db"):
+        target = os.fsencode(home) + b"/" + os.fsencode(name)
+        done = subprocess.run([EVALCI, "import", one, "-o", target], capture_output=True)
+        check(f"{name!r}: {done}", done.returncode == 0 and os.path.exists(target))
+        told = done.stdout.decode()
+        check(f"{name!r} steers nothing: {told!r}", all(c == "\n" or c.isprintable() for c in told))
+        last = told.splitlines()[-1]
+        check(f"{name!r} stands on one line: {told!r}", last.startswith("Next: evalci leaderboard ") and told.count("\nNext:") == 1)
+        echoed = subprocess.run(["bash", "-c", "printf %s " + last.removeprefix("Next: evalci leaderboard ")], capture_output=True).stdout
+        check(f"{name!r} is read back: {echoed!r}", echoed == target)
+        page = subprocess.run([EVALCI, "report", one, "-o", target + b".html"], capture_output=True)
+        told = page.stdout.decode()
+        check(f"{name!r} of a page: {told!r}", page.returncode == 0 and told.count("\n") == 1 and told[:-1].isprintable())
 
 
 def test_import():

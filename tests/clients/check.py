@@ -1,13 +1,13 @@
 #!/usr/bin/python3
-"""Starts one client for real and compares what it prints with the sqlite3 shell.
+"""Really starts one client, and compares its output with that of the sqlite3 shell.
 
     check.py [--text] [--say OLD=NEW] HEADING COMMAND...
 
-COMMAND, with four arguments added (a new database, the extension, a file of
-statements to run, a file of queries to run and print), prints one row a line as
-a JSON array.  Every number in it must be the shell's to the last bit, every
-text the shell's to the last byte.  With --text it prints what the shell's list
-mode does, for clients that give no numbers.
+COMMAND gets four more arguments (a new database, the extension, a file of
+statements to run, a file of queries to run and print) and prints one row per line
+as a JSON array.  Every number must equal the shell's to the last bit, every text
+to the last byte.  With --text the command prints what the shell's list mode
+prints, for clients that return no numbers.
 
 Then the first code block of ext/CLIENTS.md's "## HEADING" is run as it stands, with
 OLD replaced by NEW, beside an evals.db: it must print every model's interval.

@@ -5,8 +5,8 @@ mkdir -p $into
 if ! cmp -s tests/clients/package.json $into/installed.json; then
   rm -rf $into/node_modules $into/installed.json
   cp tests/clients/package.json $into/package.json
-  # Where the prebuilt better-sqlite3 cannot be downloaded it is compiled, against
-  # the headers of the Node that will run it when they are on the machine.
+  # If the prebuilt better-sqlite3 cannot be downloaded, it is compiled, with the headers
+  # of the Node that will run it if the machine has them.
   prefix=$(node -p 'require("path").join(process.execPath, "../..")') &&
     [ -e "$prefix/include/node/node.h" ] && export npm_config_nodedir="$prefix"
   (cd $into && npm install --no-package-lock --no-audit --no-fund) >$into/log 2>&1 &&

@@ -1,7 +1,7 @@
 #!/bin/sh
-# "When a host refuses" of ext/CLIENTS.md: each message provoked for real.  What a row of
-# the table quotes must be what the host prints.  Left out: a Python without
-# extensions, an older glibc and a noexec disk, which a machine may not have.
+# Provokes each message of "When a host refuses" in ext/CLIENTS.md: the host must print what
+# the row of the table quotes.  Left out are a Python without extensions, an older glibc and
+# a noexec disk, which a machine may not have.
 sqlite() { sqlite3 -batch -init /dev/null "$@"; }
 scratch=build/clients/refusals passed=0 failed=0
 rm -rf $scratch

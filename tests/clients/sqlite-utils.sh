@@ -1,5 +1,5 @@
 #!/bin/sh
-# sqlite-utils, a process a statement: see check.py.
+# sqlite-utils, one process per statement: see check.py.
 set -e
 database=$1 extension=$2 setup=$3 queries=$4
 query() { sqlite-utils query "$database" "$@" --load-extension "$extension"; }

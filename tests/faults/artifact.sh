@@ -1,6 +1,6 @@
 #!/bin/sh
-# What the built file is: one exported symbol, GSL private, hardened, and
-# loadable by its bare name in the real shell.  Contract 13 and 24.
+# Checks the built file: one exported symbol, a private GSL, hardened, and loadable
+# by its bare name in the real shell.  Contract 13 and 24.
 sqlite() { sqlite3 -batch -init /dev/null "$@"; }
 so=$1 passed=0 failed=0
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A host may have set a locale whose decimal point is a comma, or takes two bytes:
-digits must not change (contract 5).  Makes such locales, sets them, and asks the
+"""Digits must not change if the host has set a locale whose decimal point is a comma
+or takes two bytes (contract 5).  Creates such locales, sets them, and calls the
 loaded extension."""
 import locale
 import os

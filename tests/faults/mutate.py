@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Puts small faults into ext/ and sql/, one at a time, and runs the suites that can see each.
+"""Puts small faults into ext/ and sql/, one at a time, and runs the suites that can detect each.
 
     mutate.py [--count N] [--seed N] [--minutes N] [--jobs N] [--only TEXT]... [--skip SUITE]... [--list] [--no-hand]
 
@@ -79,13 +79,13 @@ SUITES = {
     "writing": (TOOL, f"{PYTHON} tests/cli/writing.py {TOOL}"),
     "tools": (READER, f"{PYTHON} tests/import/tools.py {READER}"),
     "trackers": (READER, f"{PYTHON} tests/import/trackers.py {READER}"),
+    "memory": ("build/sanitized/memory", "build/sanitized/memory results=tests/import/files/three.csv "
+               "counts=tests/import/files/counts.csv votes=tests/import/files/votes.csv"),
     "tables": (READER, f"{PYTHON} tests/import/tables.py {READER}"),
     "hostile": (READER, f"{PYTHON} tests/import/hostile.py {READER}"),
     "views": (SO, f"{PYTHON} tests/views/views.py {SO}"),
     "adapters": (SO, f"{PYTHON} tests/views/adapters.py {SO}"),
-    "imports": (SO, f"{PYTHON} tests/views/imports.py {SO}"),
-    "import_tables": (SO, f"{PYTHON} tests/views/tables.py {SO}"),
-    "holes": (SO, f"tests/views/holes.sh {SO}"),
+    "tool_views": (SO, f"{PYTHON} tests/views/tools.py {SO}"),
 }
 # Which files are mutated, and which suites see a mutant of them: the first line that fits.  Not here: headers, whose
 # mutants compile everything anew; ext/page and sql/pushdown, whose tests need a browser and servers.
@@ -95,15 +95,15 @@ AREAS = [
     (r"ext/stats/(sign_flip|flip_\w+)\.c$", "sql sign_flip"),
     (r"ext/stats/(item_rest|other_tasks)\.c$", "sql slices"),
     (r"ext/stats/(mean\w*|imagined|dirichlet\w*|atoms|macro|merge|ratio|quantile)\.c$", "references sql cost mean"),
-    (r"ext/stats/(clustered|hierarchy|each|pass|rising|sinc)\.c$", "references models hierarchy sql"),
+    (r"ext/stats/(clustered|hierarchy\w*|icc|each|pass|rising|sinc)\.c$", "references models hierarchy sql"),
     (r"ext/stats/\w+\.c$", "numeric models references properties sql"),
     (r"ext/sqlite/(svg|axis|forest|heatmap|picture|drawing)\.c$", "pictures internals sql"),
-    (r"ext/(sqlite/(board|report)_\w+|board/\w+)\.c$", "sql gate slices cost board"),
+    (r"ext/(sqlite/(board|report)_\w+|board/\w+)\.c$", "sql gate slices cost oom board"),
     (r"ext/sqlite/\w+\.c$", "sql internals surface hosts"),
-    (r"ext/import/(?!views)\w+\.c$", "trackers tables tools hostile"),
+    (r"ext/import/(?!views)\w+\.c$", "trackers tables tools hostile memory"),
     (r"ext/cli/\w+\.c$", "cli cli_gate writing"),
-    (r"sql/adapters/\w+\.sql$", "adapters imports import_tables"),
-    (r"sql/\w+\.sql$", "adapters views holes"),
+    (r"sql/adapters/\w+\.sql$", "adapters tool_views"),
+    (r"sql/\w+\.sql$", "adapters views"),
 ]
 
 

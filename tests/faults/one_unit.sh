@@ -1,7 +1,7 @@
 #!/bin/sh
-# The extension and the program's verbs compile as one translation unit, loadable and built in:
-# no name that is private to a file means something else in another.  ext/import is left out:
-# zlib has names such as compress() that ext/stats has too.
+# Checks that the extension and the program's verbs compile as one translation unit, loadable and
+# built in: no static name has two meanings.  ext/import is left out, because zlib has names such
+# as compress() that ext/stats has too.
 unit=build/one_unit.c passed=0 failed=0
 for file in ext/board/*.c ext/cli/*.c ext/sqlite/*.c ext/stats/*.c; do echo "#include \"../$file\""; done >$unit
 

@@ -1,7 +1,7 @@
 /*
-** Fails the 1st, the 2nd, ... allocation of every call of calls.h, once and from
-** then on, until the call gets through: never a crash, a leak or a wrong answer,
-** and the connection works afterwards (contract 13).
+** Fails the 1st, the 2nd, ... allocation of every call of calls.h, alone and with all
+** later ones, until the call succeeds: there must be no crash, no leak and no wrong
+** answer, and the connection must work afterwards (contract 13).
 **
 ** Allocations are SQLite's, through its configurable allocator with lookaside
 ** memory off, and those of ext/stats and GSL, through the linker's --wrap.  The
@@ -10,7 +10,7 @@
 **
 **     oom [MICROSECONDS]
 **
-** With an argument, what costs more by the catalogue is left out.
+** With an argument, calls that cost more by the catalogue are left out.
 */
 #include <stdbool.h>
 #include <stdio.h>

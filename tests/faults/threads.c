@@ -1,9 +1,9 @@
 /*
 ** Eight connections on eight threads run every call of calls.h at once, for as
-** many seconds as asked, and give the digits that one thread gave (contract 5).  Built
-** with ThreadSanitizer, which watches evalci's own code: that in SQLite and GSL, which
-** Debian built, it sees only through their locks.  Before them, one thread runs
-** them, and what goes deepest, on a stack of its own, and tells how much it used.
+** many seconds as asked, and must give the digits that one thread gave (contract 5).  Built
+** with ThreadSanitizer, which watches evalci's own code; SQLite and GSL, which Debian built,
+** it sees only through their locks.  Before that, one thread runs all calls, including those
+** with the deepest recursion, on a stack of its own and reports how much of it was used.
 **
 **     threads SECONDS
 */

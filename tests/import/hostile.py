@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Files that are not what they should be: encodings, pipes, folders, links, sizes, archives; and random ones.
+"""Broken files: encodings, pipes, folders, links, sizes, archives; and random ones.
 
     hostile.py IMPORTER [SANITIZED]
 

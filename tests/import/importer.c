@@ -1,7 +1,7 @@
 /*
 ** import_results() as a program, for tests/import: importer DATABASE [KEY=VALUE...] FILE...
 **
-** Prints what temp.import_told says, and the counts; or what was wrong, and ends with 1.
+** Prints the rows of temp.import_told and the counts; or an error, and exits with status 1.
 */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-"""What the suites of tests/import share: importer, started with files that a suite writes."""
+"""Shared by the suites of tests/import: starts importer with files that a suite writes."""
 import pathlib
 import sqlite3
 import subprocess

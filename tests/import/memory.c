@@ -1,6 +1,8 @@
 /*
-** Every allocation of an import refused in turn, alone and with all that follow: it ends with a
-** message or with all of the answers, and the database is as it was or has them.
+** Fails each allocation of an import in turn, alone and with all later ones: the import ends with
+** a message and an unchanged database, or with all answers of the file.
+**
+**   memory TABLE=FILE...     each has three rows for the table
 */
 #include <stdio.h>
 #include <string.h>
@@ -29,20 +31,22 @@ static void *give_more(void *memory, int size) {
   return refused() ? NULL : real.xRealloc(memory, size);
 }
 
-static sqlite3_int64 rows_in(sqlite3 *db) {
+static sqlite3_int64 rows_in(sqlite3 *db, const char *table) {
   sqlite3_stmt *one = NULL;
   sqlite3_int64 rows = -1;
-  if (sqlite3_prepare_v2(db, "SELECT count(*) FROM results", -1, &one, NULL) == SQLITE_OK &&
+  char *sql = sqlite3_mprintf("SELECT count(*) FROM %s", table);
+  if (sql && sqlite3_prepare_v2(db, sql, -1, &one, NULL) == SQLITE_OK &&
       sqlite3_step(one) == SQLITE_ROW)
     rows = sqlite3_column_int64(one, 0);
   sqlite3_finalize(one);
+  sqlite3_free(sql);
   return rows;
 }
 
 /* Whether it was imported; the database has three rows then, and no table else. */
-static int import(const char *path, long refuse, int all) {
+static int import(const char *table, const char *path, long refuse, int all) {
   sqlite3 *db;
-  import_choices choices = {.keep = "lang"};
+  import_choices choices = {.keep = strcmp(table, "results") == 0 ? "lang" : NULL};
   import_done done;
   if (sqlite3_open(":memory:", &db) != SQLITE_OK) return 1;
   left = refuse;
@@ -50,11 +54,13 @@ static int import(const char *path, long refuse, int all) {
   char *error = import_results(db, &path, 1, &choices, &done);
   left = -1;
   int ok = !error && done.table;
+  check(!error || strstr(error, "memory"), error, 0, 1); /* it says what was short */
   /* Undoing takes memory too. */
   if (!sqlite3_get_autocommit(db))
     check(all && sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL) == SQLITE_OK, "undone", 0, 1);
-  sqlite3_int64 rows = rows_in(db), wanted = ok ? 3 : -1;
+  sqlite3_int64 rows = rows_in(db, table), wanted = ok ? 3 : -1;
   check(rows == wanted, path, (double)rows, (double)wanted);
+  check(!ok || done.rows == 3, "rows that it tells of", (double)done.rows, 3);
   sqlite3_free(error);
   int rc = sqlite3_close(db);
   check(rc == SQLITE_OK, "closing", rc, SQLITE_OK);
@@ -68,11 +74,15 @@ int main(int argc, char **argv) {
   ours.xRealloc = give_more;
   left = -1;
   if (sqlite3_config(SQLITE_CONFIG_MALLOC, &ours) != SQLITE_OK) return 2;
-  for (int i = 1; i < argc; i++)
+  for (int i = 1; i < argc; i++) {
+    char *path = strchr(argv[i], '=');
+    if (!path) return 2;
+    *path++ = '\0';
     for (int all = 0; all < 2; all++) {
       long n = 0;
-      while (!import(argv[i], n, all) && n < 100000) n++;
-      check(n < 100000, argv[i], (double)n, 100000);
+      while (!import(argv[i], path, n, all) && n < 100000) n++;
+      check(n < 100000, path, (double)n, 100000);
     }
+  }
   return check_summary();
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""A person's own tables, read by ext/import: CSV, JSON, databases; and what becomes of answers that come twice.
+"""Imports of users' own tables: CSV, JSON, databases; and of answers that occur twice.
 
     tables.py IMPORTER
 
-Expected rows were read off the files by eye; Python's csv and json modules are the judges of what a field is.
+Expected rows were written down by hand from the files; Python's csv and json modules define what a field is.
 """
 import csv
 import io
@@ -163,9 +163,9 @@ def refused(t):
             ("a record that is cut", '{"model":"m","item":1,"correct":1}\n{"model":"m","it', "line 2: it ends within a value"),
             ("a comma too many", '{"model":"m","item":1,"correct":1,}\n', "line 1: this is not JSON: expected a name in quotes, got }"),
             ("no comma", '[{"model":"m","item":1,"correct":1}\n{"model":"m","item":2,"correct":1}]', "line 2: this is not JSON: expected a comma or ], got {"),
-            ("a word", '{"model":"m","item":1,"correct":yes}', "line 1: this is not JSON: yes is no value"),
-            ("a number", '{"model":"m","item":01,"correct":1}', "01 is no value"),
-            ("an array of numbers", "[1, 2]", "record 1 is no object"),
+            ("a word", '{"model":"m","item":1,"correct":yes}', "line 1: this is not JSON: yes is not a value"),
+            ("a number", '{"model":"m","item":01,"correct":1}', "01 is not a value"),
+            ("an array of numbers", "[1, 2]", "record 1 is not an object"),
             ("text after it", '[{"model":"m","item":1,"correct":1}] x', "expected the end of the file, got x"),
             ("an item that is null", '{"model":"m","item":null,"correct":1}', "record 1: item is blank"),
             ("a zero in a name", '{"model":"m\\u0000","item":1,"correct":1}', "record 1: a model, task or item holds a zero character"),
@@ -188,7 +188,7 @@ def twice(t):
     for time in 1, 2:
         said = t.run(db, file)[1]
         t.check(f"attempts that are counted, time {time}", t.rows(db), rows)
-        t.check(f"attempts that are counted are told, time {time}", "1 questions come again without an attempt" in said, True)
+        t.check(f"attempts that are counted are told, time {time}", "1 questions occur several times without an attempt" in said, True)
         content = content if time > 1 else db.read_bytes()
     t.check("the same again leaves the database as it is, byte for byte", content == db.read_bytes(), True)
     t.check("what is there", said.splitlines()[-1], "csv results: rows 4, models 1, tasks 1, questions 2")

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Results of other tools, through ext/import: what becomes of each tool's files.
+"""Imports of other tools' files by ext/import.
 
     tools.py IMPORTER
 
-IMPORTER is build/importer.  The files are kept in tests/views/adapters or written here; expected rows and counts were read off them by eye.
+IMPORTER is build/importer.  The files are kept in tests/views/adapters or written here; expected rows and counts were written down by hand from them.
 """
 import json
 import os

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""promptfoo's output files, MLflow, Harbor and Terminal-Bench, DeepEval, Every Eval Ever, through ext/import.
+"""Imports of promptfoo's output files, MLflow, Harbor and Terminal-Bench, DeepEval, Every Eval Ever by ext/import.
 
     trackers.py IMPORTER
 
-The files are written here, with the keys that the tools write; expected rows were read off them by eye.  Each format's file
-in ext/import says on which files of the tool itself it was tried.
+The files are written here, with the keys that the tools write; expected rows were written down by hand.  Each format's file
+in ext/import says on which files of the tool itself it was tested.
 """
 import csv
 import io
@@ -224,7 +224,7 @@ def harbor(t):
     t.imports("Harbor: trials are attempts", folder(t, job), [("a", 1), ("a", 2), ("b", 1), ("b", 2), ("c", 1)],
               "SELECT item, attempt FROM results ORDER BY 1, 2")
     t.imports("Harbor: a trial", folder(t, job) / "job/a__1/result.json", [rows[1]], query)
-    t.refuses("Harbor: a job's summary", folder(t, job) / "job/result.json", "give the folder")
+    t.refuses("Harbor: a job's summary", folder(t, job) / "job/result.json", "give its folder")
 
     def one(**more):
         return t.file("result.json", json.dumps(trial("a", 1, **more)))
@@ -305,6 +305,25 @@ def deepeval(t):
               "record 1: has no input")
 
 
+def mixed(t):
+    """A metric of one tool, in a folder that has files of others too."""
+    run = {"testCases": [case(0, True, measured("Faithful", 0.5))], "identifier": "july", "metricsScores": [{"metric": "Faithful", "scores": []}]}
+    trial = {"task_name": "q", "trial_name": "q__1", "agent_info": {"name": "a"}, "verifier_result": {"rewards": {"Faithful": 1, "other": 0}}}
+    answer = {"doc_id": 0, "doc": {}, "target": "4", "arguments": {}, "resps": [["4"]], "filtered_resps": ["4"], "filter": "none", "metrics": ["acc"],
+              "doc_hash": "h", "prompt_hash": "p", "target_hash": "t", "acc": 1.0}
+    lm = {"m/samples_x_2026-01-02T03-04-05.000000.jsonl": lines([answer])}
+    query = "SELECT model, item, score FROM results ORDER BY 1"
+    for what, files, row in (("DeepEval", {"d/a.json": run}, ("july", "question 0", 0.5)),
+                             ("Every Eval Ever", {"e/x_samples.jsonl": lines([sample(0, 0.25, "Faithful")])}, ("org/m", "s0", 0.25)),
+                             ("Harbor", {"h/q__1/result.json": trial}, ("a", "q", 1.0))):
+        t.imports(f"{what} beside lm_eval: its metric", folder(t, {**files, **lm}), sorted([row, ("m", 0, 1.0)]), query, metric="Faithful")
+    t.refuses("a metric that none of them has", folder(t, {"d/a.json": run, **lm}), "--metric must be one of acc, got x", metric="x")
+    both = folder(t, {"d/a.json": run})
+    (both / "mlflow.db").write_bytes(mlflow_db(t).read_bytes())
+    t.imports("MLflow without it is left out", both, [("july", "question 0", 0.5)], query, metric="Faithful")
+    t.imports("MLflow has it, and DeepEval not", both, [("large", 4), ("small", 3)], "SELECT model, count(score) FROM results GROUP BY 1", metric="length")
+
+
 def sample(number, score, result=None, **more):
     return {"schema_version": "0.3.0", "evaluation_id": "e", "model_id": "org/m", "evaluation_name": "bench", "evaluation_result_id": result,
             "sample_id": f"s{number}", "interaction_type": "single_turn", "input": {"raw": "x", "reference": []}, "answer_attribution": [],
@@ -350,7 +369,7 @@ def parquet(t):
 
 def main():
     t = Suite(sys.argv[1])
-    for part in (promptfoo, mlflow, harbor, terminal_bench, deepeval, every_eval_ever, parquet):
+    for part in (promptfoo, mlflow, harbor, terminal_bench, deepeval, every_eval_ever, mixed, parquet):
         part(t)
     t.end()
 

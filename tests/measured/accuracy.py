@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""The error of every function against its references: make accuracy.
+"""Measures the error of every function against its references: make accuracy.
 
     accuracy.py BUILD
 
-Runs BUILD/references over tests/numeric/reference/*.csv, BUILD/mean, BUILD/hierarchy and BUILD/sign_flip over those in its folder stats, adds
-what the references range over, and writes accuracy.md beside this file.  The status is 1 if an error is beyond its bar.
+Runs BUILD/references over tests/numeric/reference/*.csv, and BUILD/mean, BUILD/hierarchy and BUILD/sign_flip over those in its folder stats;
+adds the ranges of the references, and writes accuracy.md beside this file.  The exit status is 1 if an error exceeds its bar.
 """
 import csv
 import pathlib
@@ -15,30 +15,30 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 FOLDER = HERE.parent / "numeric/reference"
 REFERENCES = sorted(FOLDER.glob("*.csv"))
-DIRECT = {"mean": [FOLDER / "stats/mean.csv"], "hierarchy": [FOLDER / "stats/each.csv"],
+DIRECT = {"mean": [FOLDER / "stats/mean.csv"], "hierarchy": [FOLDER / "stats/each.csv", FOLDER / "stats/nested.csv"],
           "sign_flip": [FOLDER / "stats/sign_flip.csv"]}
 LINE = re.compile(r"^(\w+) +(\d+) +([\d.e+-]+) +([\d.e+-]+) +([\d.e-]+ (?:relative|absolute|of the range))$", re.M)
 ENDINGS = "_ci_counts", "_counts", "_ci", ""
 NO_COUNT = re.compile("method|level|prior_.*|lo|hi|rows")
 INTRO = """\
-# How far off is it?
+# How accurate is it?
 
-`make accuracy` writes this page: every row of the references in `tests/numeric/reference/`, asked of the extension through
-SQL by `tests/numeric/references.c`. The references are mpmath at 40 digits, scipy, and dense quadratures in Python; none of
-them uses the extension's code, and those that scipy or statsmodels have too were cross-checked with them.
+`make accuracy` writes this page. `tests/numeric/references.c` computes every row of the references in
+`tests/numeric/reference/` by the extension, through SQL. The references are mpmath at 40 digits, scipy, and dense quadratures
+in Python; none of them uses the extension's code. Those that scipy or statsmodels also have were cross-checked with them.
 
-The means of graded scores and `clustered_each`, whose results are no single interval or whose input is large, are asked of
-`ext/stats` itself, by `tests/numeric/mean.c` and `tests/numeric/hierarchy.c`. Graded scores are held to their bar up to 10^6
-different ones, at levels from 0.01 to 0.999999 and in ranges from [0,1] to [-10^6,10^6].
+The means of graded scores and `clustered_each` have large input, or results that are not a single interval. `ext/stats` itself
+computes them, in `tests/numeric/mean.c` and `tests/numeric/hierarchy.c`: graded scores with up to 10^6 different values, at
+levels from 0.01 to 0.999999 and in ranges from [0,1] to [-10^6,10^6].
 
-`paired_p` is asked by `tests/numeric/sign_flip.c`; `paired_p_inverted` is the same function where differences without
-a unit are too many for its tables, and it inverts a moment generating function.
+`tests/numeric/sign_flip.c` computes `paired_p`; `paired_p_inverted` is the same function for differences without a unit that are
+too many for its tables, so that it inverts a moment generating function.
 
-Errors are the worst of both bounds, of all rows below 10^9 questions and of those from there on; relative, absolute, or
-beside the range of the scores, as the bar is that they are held to. Counts are the largest of any cell in a row, or the number of rows that an aggregate got.
-A function over rows gives the digits of its twin over counts. From 10^9 questions on, where the last digit of a theta is
-worth as much, a bar below 1e-11 is 1e-11 for what is no share; of a probability below 1e-12 nine digits are asked, and it is
-left out of the table.
+An error is the larger one of the two bounds. "worst" is the worst over all rows below 10^9 questions, "from 10^9 on" over the
+others, and "bar" the error that the tests allow: relative, absolute, or relative to the range of the scores. "counts to" is the
+largest count of any row, or the number of rows of an aggregate. A function over rows gives the digits of its twin over counts.
+From 10^9 questions on, a bar below 1e-11 becomes 1e-11 except for shares, because the last digit of a theta is worth as much.
+Probabilities below 1e-12 must have nine correct digits, and are left out of the table.
 
 | function | references | counts to | levels | worst | from 10^9 on | bar |
 |---|---:|---:|---|---:|---:|---|
@@ -62,7 +62,7 @@ def ranges(functions):
             for row in csv.DictReader(file):
                 name = next(row["method"] + e for e in ENDINGS if row["method"] + e in found)
                 largest, levels = found[name]
-                found[name] = max(largest, size(row)), levels | {float(x) for x in (row.get("level"),) if x}
+                found[name] = max(largest, size(row)), levels | {float(x) for x in (row.get("level"),) if x and x != "-"}
     return found
 
 

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""Speed as ratios to peers measured in the same run: make bench, or bench.py EXTENSION DUCKDB [SMALLER], for tables
-that are so many times smaller.
+"""Measures speed as ratios to peers in the same run: make bench, or bench.py EXTENSION DUCKDB [SMALLER], where SMALLER
+divides the sizes of the tables.
 
-Every pair is timed alternately, several rounds; the ratio is of the two best
-times, and the spread is the range of the rounds' own ratios.  The page is
-printed as it grows, and written to benchmark.md beside this file, with
-growth.svg; if smaller, to build.
+Every pair is timed alternately, in several rounds; the ratio compares the two best
+times, and the spread is the range of the rounds' ratios.  The page is printed as it
+grows, and written to benchmark.md beside this file, with growth.svg; with SMALLER,
+to build.
 """
 import csv
 import pathlib
@@ -40,10 +40,10 @@ REFERENCE_LEVEL = "0.95"
 INTRO = """\
 # How fast is it?
 
-`make bench` writes this page: each of ours and its peer in turn, in the same run. A ratio is of the best times, its spread
-the range of the rounds, and 1/140 means 140 times as fast.
+`make bench` writes this page. It times each function and its peer alternately in the same run. A ratio compares the best
+times, and its spread is the range over the rounds; 1/140 means 140 times as fast.
 """
-# What the ratios to the paper's sampler are held to.
+# The bars for the ratios to the paper's sampler.
 AIMS = {"`clustered_ci_counts`, 15 of 4": 1 / 100, "`clustered_ci_counts`, 1,000 of 20": 1 / 1000,
         "N = 20": 1 / 20, "N = 5,000": 1 / 40}
 lines = []
@@ -148,7 +148,7 @@ def bootstrap(rng, scores):
 # Of one thread on an idle machine it is the time that passes; on a busy one aims in seconds still mean something.
 PROCESSOR = time.process_time
 
-# What is held to an aim: 3 times avg(), 1/100 of the bootstrap, so many seconds.
+# The aims: 3 times avg(), 1/100 of the bootstrap, or a number of seconds.
 DISTINCT_SECONDS, EACH_SECONDS = 1, 3
 
 
@@ -157,7 +157,7 @@ def met(ok):
 
 
 def scores(query):
-    """Graded scores, and attempts, by the lines that they are held to."""
+    """Graded scores, and attempts, with their aims."""
     table("Graded scores and attempts", *COLUMNS, "aim")
     size, few, many = SIZES[-1], 101, SIZES[1]
 
@@ -463,7 +463,7 @@ def routes(query, extension):
         query("CREATE TABLE disk.many AS SELECT * FROM many")
         query.db.commit()
         query("DETACH disk")
-        table(f"The way round: a database of {rows_of:,} rows of ten models, read into pandas and computed in scipy", *COLUMNS)
+        table(f"Without the extension: a database of {rows_of:,} rows of ten models, read into pandas and computed in scipy", *COLUMNS)
         compare(f"`{BY_MODEL}`", "pandas, scipy", lambda: Query(extension, path)(BY_MODEL), lambda: pandas_route(path))
         table("Memory: the most a process held, beyond what it takes to open the database", "what", "MiB")
         for name, script, sql in (
@@ -501,7 +501,7 @@ def on_board(query, shape, asked, remark=""):
 
 
 def board(extension, smaller):
-    """eval_leaderboard and its like, by the seconds that they are held to; beside the averages that people compute."""
+    """eval_leaderboard and the other tables, with their aims in seconds, beside the averages that people compute."""
     table("The board, in processor time: against `SELECT model, avg(correct) FROM results GROUP BY model` over the same table",
           "ours", "ours, µs", "peer, µs", "ratio", "spread", "aim")
     for shape, asked in boards.HELD[:-1]:

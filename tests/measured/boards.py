@@ -1,4 +1,4 @@
-"""Boards of the sizes that eval_leaderboard and its like are held to, for bench.py."""
+"""Boards of the sizes for which eval_leaderboard and the other tables have an aim, for bench.py."""
 import collections
 import pathlib
 import re
@@ -9,7 +9,7 @@ PAGES = pathlib.Path(__file__).resolve().parent.parent.parent / "sql/datasette/m
 LEADERBOARD = "SELECT * FROM eval_leaderboard"
 RANKS = "SELECT model, accuracy, ci, rank_lo, rank_hi, p_best FROM eval_leaderboard"
 PAIRS = "SELECT * FROM eval_compare"
-# Every model against the leader: a board for each, if they did not share one.
+# Every model against the leader; this would make one board per model if they did not share one.
 JOINED = """SELECT l.model, c.diff FROM eval_leaderboard AS l JOIN eval_compare AS c ON c.model_a = l.model
             AND c.model_b = (SELECT model FROM eval_leaderboard LIMIT 1)"""
 CORRELATED = """SELECT model, (SELECT count(*) FROM eval_compare AS c WHERE c.model_a = l.model AND c.verdict_all = 'A better')
@@ -17,7 +17,7 @@ CORRELATED = """SELECT model, (SELECT count(*) FROM eval_compare AS c WHERE c.mo
 
 # Of ten tasks, the first so many are graded, in hundredths.
 Shape = collections.namedtuple("Shape", "models questions graded attempts", defaults=(0, 1))
-# What is asked of them, and the seconds that it is held to.
+# The queries, and their aims in seconds.
 HELD = (
     (Shape(5, 100), (("the leaderboard", LEADERBOARD, 0.005), ("every pair", PAIRS, 0.005))),
     (Shape(100, 500), (("ranks and intervals", RANKS, 0.02), ("every pair with its interval", PAIRS, 0.6),

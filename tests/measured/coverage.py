@@ -1,15 +1,15 @@
 #!/usr/bin/python3
-"""The coverage of every 95% interval, in the settings of Bowyer, Aitchison and Ivanova (ICML 2025): make coverage.
+"""Measures the coverage of every 95% interval, in the settings of Bowyer, Aitchison and Ivanova (ICML 2025): make coverage.
 
     /usr/bin/python3 tests/measured/coverage.py build/evalci.so BEFORE.so [--out DIR]
 
 BEFORE.so is evalci at commit 38e56c8, which the rules for means are compared with; make coverage builds it.
 
-For each method: how often its interval holds the truth when the truth is drawn from a known prior, and how wide it is.
-Where the data sets are few enough, every one of them is enumerated and the sum is exact; the clustered and paired
-settings are simulated, seeded, with the Monte Carlo standard error stated.  Every interval comes from the extension,
-through SQL, except a few foils: the delta method for F1, the bootstrap, Welch's and Satterthwaite's t.
-Truths that are fixed, and no prior's, are in outside.py, means.py, gates.py and spending.py.
+It measures how often each method's interval contains the truth if the truth is drawn from a known prior, and how wide it
+is.  If there are few enough data sets, all are enumerated and the sum is exact; the clustered and paired settings are
+simulated with a seed, and have their Monte Carlo standard error.  Every interval comes from the extension, through SQL,
+except a few for comparison: the delta method for F1, the bootstrap, Welch's and Satterthwaite's t.
+Fixed truths are in outside.py, means.py, gates.py, spending.py, repeats.py and arena.py.
 
 Writes coverage.md and coverage.svg, the same bytes on every run.  A Bayesian method under its own prior must cover
 95%: if one does not, or if a published figure is missed, the script says so and exits with status 1.
@@ -25,10 +25,14 @@ try:
     import numpy as np
     from scipy import special, stats
 
+    import arena
     import fixed
     import gates
+    import labelled
     import means
     import outside
+    import raters
+    import repeats
     import samplers
     import spending
     from settings import LEVEL, SEED, Cell, Extension, Setting, by_method, progress
@@ -175,7 +179,7 @@ def unpaired_odds_ratio(ext):
     return Setting("Two models, different questions: the odds ratio", "Unpaired odds ratio", "N", SIZES,
                    by_method(columns), ("odds_ratio_ci",),
                    "The same tables. Exact. A width means little on this scale, and Fisher's interval has none (it ends at 0 or "
-                   "infinity) whenever a cell is empty, so beside the coverage stands the median over data sets of hi/lo.",
+                   "infinity) whenever a cell is empty, so the table has the median of hi/lo over the data sets.",
                    "median hi/lo")
 
 
@@ -298,7 +302,7 @@ def f1(ext):
     undefined = ", ".join(f"1 in {math.comb(n + 3, 3):,} at N = {n}" for n in F1_SIZES)
     return Setting("F1", "F1", "N", F1_SIZES, by_method([f1_column(ext, n) for n in F1_SIZES]), ("f1_ci",),
                    "Cells ~ Dirichlet(1,1,1,1), N rows. Exact: the sum over every table. The table without a true positive, "
-                   f"false positive or false negative has no F1: `f1_ci` gives NULL and it is counted out ({undefined}).")
+                   f"false positive or false negative has no F1: `f1_ci` gives NULL, and it does not count ({undefined}).")
 
 
 # The paper's importance sampler
@@ -351,55 +355,57 @@ def failures(settings):
 INTRO = f"""\
 # Do the error bars cover?
 
-A 95% interval should hold the truth 95 times in 100. Here the truth is drawn from a known prior, data are drawn from the
-truth, and each method is asked for its interval: how often it holds the truth, and how wide it is, on average.
-The settings are those of Bowyer, Aitchison and Ivanova (ICML 2025). `make coverage` writes this page and the figure;
-every interval comes from the extension, through SQL, except those named Student, Welch, Satterthwaite, bootstrap and delta method.
+A 95% interval should contain the truth 95 times in 100. Here the truth is drawn from a known prior, the data are drawn from
+the truth, and each method computes its interval. The tables say how often it contains the truth, and its mean width. The
+settings are those of Bowyer, Aitchison and Ivanova (ICML 2025). `make coverage` writes this page and the figure; every
+interval comes from the extension, through SQL, except those named Student, Welch, Satterthwaite, bootstrap and delta method.
 
 Exact figures are sums over every possible data set. Simulated ones (seed {SEED}) carry their Monte Carlo standard error, ±.
-The CLT's widths are as it gives them, past 0 and 1 included.
+The CLT's widths include the parts below 0 and above 1.
 
-![Coverage of 95% intervals against sample size, one panel a setting](coverage.svg)
+![Coverage of 95% intervals against sample size, one panel per setting](coverage.svg)
 """
 
 OUTSIDE_INTRO = """\
 # Fixed truths
 
-The paper's settings draw the truth from the prior that the method assumes. Below it is fixed, and the methods know nothing of
-it: that is where an interval may cover less than it says, and these tables show where. "before" is evalci at commit 38e56c8,
-before its rules for means, tasks and attempts changed.
+The paper's settings draw the truth from the prior that the method assumes. In the tables below the truth is fixed, and the
+methods do not know it: here an interval may cover less than its level, and the tables show where. "before" is evalci at
+commit 38e56c8, before its rules for means, tasks and attempts changed.
 """
 
 CLOSING = """\
 ## Reading this
 
-The Bayesian intervals cover 95% by construction when the prior is the truth's own, at every size: what the tables check is
-that the extension computes them right. When the truth comes from elsewhere (the Beta tables) they are off, above or below,
-by a few points at N = 3 and by a fraction of one at N = 100. The CLT's intervals fall short because they collapse to a
-point when every answer is the same, and because small samples are not normal; more questions mend that slowly. Ignoring
-clusters is not mended by having more of them. Ignoring a pairing errs the other way: the interval covers, and is wider
-than it need be.
+If the truth is drawn from the prior, the Bayesian intervals cover 95% by construction, at every size; the tables check that
+the extension computes them correctly. If it is drawn from another distribution (the Beta tables), coverage is off in either
+direction, by a few points at N = 3 and by a fraction of a point at N = 100. The CLT's intervals cover too little because they
+collapse to a point when every answer is the same, and because small samples are not normal; more questions help slowly. If
+clusters are ignored, more clusters do not help. If a pairing is ignored, the interval covers, and is wider than necessary.
 
-Where the truth is fixed, these are the places to know:
+For fixed truths, know these cases:
 
 - `mean_ci` covers 93% and more from N = 20 on, except where nearly all scores are at one end of the range: with 99% ones it covers
   82% at N = 20 and 91% at N = 50, as `bayes_ci` does. `mean_lmt_ci` is at 95% or more in every table, and up to a quarter wider.
-- Where scores are tight, `mean_ci` is two to seven times as wide as Student's interval, because nothing in the data excludes an
-  unseen failure. Where failures can be excluded, take `mean_t_ci` or a narrower range. Where they cannot, Student covers 26 to
-  70% with 2 to 5% of zeros and N = 20 or fewer.
+- If scores are close together, `mean_ci` is two to seven times as wide as Student's interval, because nothing in the data
+  excludes an unseen failure. If you can exclude failures, take `mean_t_ci` or a narrower range. If you cannot, Student's covers
+  26 to 70% with 2 to 5% of zeros and N = 20 or fewer.
 - `paired_mean_diff_ci` has Student's width and power. Skewed differences of fewer than 20 questions separate equal models in 7 to
-  8% of evals, and with two values it can fall to 88%, as at N = 50 where one question in 20 breaks outright.
-- `mean_diff_ci` covers 96 to 100% and is up to six times as wide as Welch's interval of tight scores.
+  8% of evals, and with two values it can fall to 88%, as at N = 50 where one question in 20 fails outright.
+- `mean_diff_ci` covers 96 to 100% and is up to six times as wide as Welch's interval if scores are close together.
 - `clustered_mean_ci` covers 93% and more from 5 clusters on; near an end of the range it is up to six times as wide as Student's.
-- `clustered_ci` is of the clusters' mean. Where large clusters are harder it holds the questions' mean in 26 to 32% of evals. Under
-  its default prior, of clusters that are alike and a theta near 0 or 1, it covers down to 23%: take `'icc'`.
-- `macro_ci` covers 92% and more, but not where one or two tasks have a single question and the others have many: 77 to 94%.
+- `clustered_ci` estimates the clusters' mean. If large clusters are harder, it contains the questions' mean in 26 to 32% of
+  evals. Under its default prior it covers down to 23% if clusters are alike and theta is near 0 or 1: take `'icc'`.
+- `macro_ci` covers 92% and more, except if one or two tasks have a single question and the others have many: 77 to 94%.
   Ask those tasks another question, or leave them out.
 - `pass_at_k_ci` and `pass_hat_k_ci` cover 92.7% and more, whatever the difficulties.
 - `no_worse_prob` passes a candidate that loses the margin in at most 5% of evals, whether the loss is rare or spread. Student's
-  bound and the posterior tail pass up to 36 and 33% where few questions break outright.
-- `judged_ci` of a model that is nearly always right, behind a judge that fails right answers: 75 to 89% with 50 to 200 labels.
-- A paired difference that ignores clusters covers 82% here however many there are.
+  bound and the posterior tail pass up to 36 and 33% if a few questions fail outright.
+- `judged_ci` covers 75 to 89% with 50 to 200 labels if the model is nearly always right and the judge fails some right answers.
+- `judged_mean_ci` and `judged_diff_ci` cover 93% and more with 10 to 50 labels, where the normal interval of prediction-powered
+  inference covers 61 to 97%, and the judge's scores taken for the truth 0 to 97%.
+- `icc_ci` covers 94% and more with 20 to 50 questions, where the F interval covers 44 to 95%.
+- A paired difference that ignores clusters covers 82% here, however many clusters there are.
 """
 
 
@@ -427,9 +433,9 @@ SAMPLER_INTRO = f"""\
 ## Where the exact posterior and the paper's sampler differ
 
 The paper draws {samplers.K:,} points from the prior, weights each by its likelihood, resamples and takes percentiles. The
-extension integrates the same posterior without random numbers. Below, the sampler as the paper describes it, but with exact
-bivariate normal cells, over {SAMPLER_RUNS} seeds: the mean of each bound and, after ±, its standard deviation from run to run;
-the width as a share of the exact one, mean and range; the median effective sample size.
+extension integrates the same posterior without random numbers. The table has the sampler as the paper describes it, but
+with exact bivariate normal cells, over {SAMPLER_RUNS} seeds: the mean of each bound and, after ±, its standard deviation from
+run to run; the width as a share of the exact one, mean and range; the median effective sample size.
 
 | data | ours, exact | sampler, lower | sampler, upper | width / exact | effective points |
 |---|---|---:|---:|---:|---:|"""
@@ -439,9 +445,9 @@ The data: clusters with 0, 1, 2, ... right, {', '.join(map(str, np.bincount(CLUS
 {', '.join(map(str, np.bincount(CLUSTERED_60)))} of the 60;
 pairs (both, only A, only B, neither) {', '.join(map(str, PAIRED_TABLES))}.
 
-Where the data say little the two agree but for the sampler's noise. The more they say, the fewer of the prior's points land
-where the posterior is; once an effective handful is left, the sampler's interval is the spread of that handful: a different
-one each run, sometimes a single point. The exact interval has no such limit.
+If the data say little, the two agree except for the sampler's noise. The more the data say, the fewer of the prior's points
+lie where the posterior is. Once only a handful is effective, the sampler's interval is the spread of that handful: a
+different one each run, sometimes a single point. The exact interval has no such limit.
 """
 
 
@@ -576,7 +582,7 @@ def main():
     own = [iid(ext), clustered(ext), unpaired_difference(ext), unpaired_odds_ratio(ext), paired(ext), f1(ext)]
     mismatched = [iid(ext, a, b) for a, b in MISMATCHED_PRIORS]
     clusters = outside.settings(ext)
-    sections = means.sections() + gates.sections() + spending.sections()
+    sections = means.sections() + gates.sections() + spending.sections() + labelled.sections() + repeats.sections() + arena.sections() + raters.sections()
     compared = sampler_comparison(ext)
     progress("")
     print(file=sys.stderr)

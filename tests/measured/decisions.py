@@ -1,14 +1,15 @@
 #!/usr/bin/python3
-"""What holds while an eval is watched, and behind a judge that errs: part of make coverage.
+"""Measures intervals while an eval is watched, and behind a judge that errs: part of make coverage.
 
     /usr/bin/python3 tests/measured/decisions.py build/evalci.so [--out DIR]
 
-Of one proportion the chance that an interval ever leaves the truth out within 1,000 looks is exact: the mass of every
-count is carried from one question to the next, and what is left out is taken away.  Paired differences and judges are
-simulated, seeded, with the Monte Carlo standard error stated.  Every interval comes from the extension, through SQL.
+For one proportion, the probability that an interval excludes the truth at some of 1,000 looks is exact: the probability
+of every count is carried from one question to the next, and counts whose interval excludes the truth are removed.
+Paired differences and judges are simulated with a seed, and have their Monte Carlo standard error.  Every interval comes
+from the extension, through SQL.
 
-Writes decisions.md, the same bytes on every run.  If an anytime interval is ever wrong in more than 5% of the runs, or
-judged_ci covers more or less than 95% under its own prior, by more than chance allows, the script says so and exits with status 1.
+Writes decisions.md, the same bytes on every run.  The script exits with status 1 if, by more than chance allows, an
+anytime interval is ever wrong in more than 5% of the runs, or judged_ci does not cover 95% under its own prior.
 """
 import argparse
 import functools
@@ -124,7 +125,7 @@ def table(head, rows):
 
 def proportion_part(ext, failures):
     lines = ["## Watching one model", "",
-             "The chance that a 95% interval has left the true accuracy out at some look, when every answer is looked at. Exact.", ""]
+             "The probability that a 95% interval excludes the true accuracy at some look, with a look after every answer. Exact.", ""]
     rows = []
     for function in ("anytime_ci_counts", "bayes_ci_counts"):
         for p, missed in watched(ext, function).items():
@@ -136,8 +137,8 @@ def proportion_part(ext, failures):
 
 def paired_part(ext, failures):
     lines = ["## Watching two models on the same questions", "",
-             f"The share of {PAIRED_RUNS} runs of 1,000 questions in which `anytime_paired_diff_ci` ever left the true difference out, "
-             f"looking at each; and the same of `paired_diff_ci` over {PAIRED_DIFF_RUNS} runs, looking at every {PAIRED_DIFF_EVERY}th. Simulated.", ""]
+             f"The share of {PAIRED_RUNS} runs of 1,000 questions in which `anytime_paired_diff_ci` ever excludes the true difference, "
+             f"with a look after each question; and the same for `paired_diff_ci` over {PAIRED_DIFF_RUNS} runs, with a look at every {PAIRED_DIFF_EVERY}th. Simulated.", ""]
     rows = []
     for only_a, only_b in PAIRED:
         missed = watched_pairs(ext, "anytime_paired_diff_ci_counts", only_a, only_b, PAIRED_RUNS, 1)
@@ -154,8 +155,8 @@ def judged_part(ext, failures):
         covered = dict(zip((job[1:] for job in jobs), pool.starmap(judged, jobs, chunksize=1)))
     lines = ["## Behind a judge", "", f"{ANSWERS:,} answers with a verdict, of which a person labelled some; {JUDGED_RUNS} runs each. "
              "Simulated; coverage, and mean width in brackets. Under its own prior `judged_ci` must cover 95%, and does; with fixed shares it need "
-             "not, and stays near. It is hardly shorter than the labels alone where the judge knows nothing. What it cannot stand is the last table: "
-             "labels that were not drawn at random.", ""]
+             "not, but stays close. If the judge knows nothing, it is hardly shorter than the interval of the labels alone. It fails in the last "
+             "table, where the labels were not drawn at random.", ""]
     for judge, (name, own_prior, _, _) in enumerate(JUDGES):
         rows = []
         for labels in LABELS:

@@ -1,8 +1,8 @@
-"""How the tables with a fixed truth are measured: means.py and gates.py list the cases, coverage.py prints the tables.
+"""Measures the tables with a fixed truth: means.py and gates.py list the cases, coverage.py prints the tables.
 
-A case is one population or design at one size.  It gives data sets with their weights (equal ones when they are drawn,
-probabilities when every one is enumerated) and names the methods to ask.  Cases are measured by as many processes as
-there are cores; each has a seed of its own, made from its name, so that the page is the same however they are shared out.
+A case is one population or design at one size.  It yields data sets with their weights (equal if they are drawn,
+probabilities if all are enumerated) and names the methods.  There are as many processes as cores.  The seed of a case
+is made from its name, so that the page does not depend on how the cases are distributed.
 """
 import functools
 import json
@@ -34,7 +34,7 @@ class Case:
 class Result:
     coverage: float
     width: float
-    apart: float  # how often the interval leaves 0 out
+    apart: float  # how often the interval excludes 0
 
 
 def drawn(draws, draw):

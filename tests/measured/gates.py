@@ -1,6 +1,6 @@
-"""How often a gate passes and a test rejects when it should not, and where intervals of right and wrong answers do badly.
+"""How often a gate passes or a test rejects wrongly, and the cases in which intervals of right and wrong answers do badly.
 
-As means.py: each section gives markdown, and the truth is fixed.
+As in means.py, each section returns Markdown, and the truth is fixed.
 """
 import math
 
@@ -104,10 +104,10 @@ def gate_section():
     return f"""\
 ## The gate: passes of a candidate that loses the margin
 
-The true loss is the margin, so a pass is a mistake; at {SURE:.0%} sure at most {1 - SURE:.0%} of evals should make it. The loss is rare (a few
-questions break outright) or spread. First `no_worse_prob` >= {SURE}, by N; then the most over these N of Student's one-sided
-bound and of the posterior tail (`paired_prob_better`, of scores `paired_mean_prob_better`); last, in percent, how often the
-three pass at N = {NO_LOSS_SIZE} when there is no loss. {GATE_DRAWS:,} data sets each: 5% has a standard error of {se(GATE_DRAWS)}.
+The true loss equals the margin, so a pass is a mistake; at {SURE:.0%} sure at most {1 - SURE:.0%} of evals should make it. The loss is
+rare (a few questions fail outright) or spread. The first columns are `no_worse_prob` >= {SURE}, by N; the next two have the
+largest values over these N for Student's one-sided bound and for the posterior tail (`paired_prob_better`, for scores
+`paired_mean_prob_better`); the last says how often, in percent, the three pass at N = {NO_LOSS_SIZE} without a loss. {GATE_DRAWS:,} data sets each: 5% has a standard error of {se(GATE_DRAWS)}.
 
 {table(["loss = margin", *(f"N = {n}" for n in GATE_SIZES), "Student, most", "posterior, most", "no loss"], rows)}
 When no answer differs at all, `no_worse_prob` passes from N questions on: {needed}.
@@ -181,11 +181,11 @@ def test_section():
     return f"""\
 ## The sign-flip test
 
-How often p <= 5%, in percent: `paired_p`, Student's t, and twice the smaller tail of `paired_mean_prob_better`. Where the
-models are equal that is false alarms, else power. {TEST_DRAWS:,} data sets each: 5% has a standard error of {se(TEST_DRAWS)}.
+How often p <= 5%, in percent: `paired_p`, Student's t, and twice the smaller tail of `paired_mean_prob_better`. These are
+false alarms if the models are equal, else power. {TEST_DRAWS:,} data sets each: 5% has a standard error of {se(TEST_DRAWS)}.
 
 {table(["", *(f"N = {n}" for n in TEST_SIZES)], rows)}
-MathArena's 19 models at 15 questions of AIME 2025 II, four attempts each: how many of the {pairs} pairs are told apart at 5%.
+MathArena's 19 models at 15 questions of AIME 2025 II, four attempts each: how many of the {pairs} pairs are separated at 5%.
 
 {table(["", "after Holm's correction", "each alone"], told)}"""
 
@@ -210,8 +210,8 @@ def rate_section():
     return f"""\
 ## Right and wrong answers at a fixed accuracy
 
-Exact. Near an end every method is far from 95% at some size: at p = 0.99 and N = 20, `bayes_ci` holds p only if every answer is
-right. `cp_ci` never covers less than it says.
+Exact. Near an end, every method is far from 95% at some size: at p = 0.99 and N = 20, `bayes_ci` contains p only if every answer
+is right. `cp_ci` never covers less than its level.
 
 {table(["", *(f"N = {n}" for n in RATE_SIZES)], rows)}"""
 
@@ -246,7 +246,7 @@ def judged_section():
 
 The accuracy is {JUDGED_ACCURACY}; {decisions.ANSWERS:,} answers have a verdict and some have a label. Coverage, and mean width in brackets; {JUDGED_DRAWS} data
 sets each, standard error at 85% {100 * error:.1f} points. `judged_ci` has a uniform prior on how often a verdict of "wrong" is mistaken, and few labels
-tell it otherwise: here take more labels, or the labels alone.
+correct it: for such a model take more labels, or the labels alone.
 
 {table(["judge; labels", *methods], rows)}"""
 
@@ -273,8 +273,9 @@ def ungraded_section():
     return f"""\
 ## Answers that were not graded
 
-Exact: the sum over every table of right, wrong and not graded. The truth counts an ungraded answer as right or wrong, as it
-was. Coverage, and mean width in brackets: of `bounded_ci`, of `bayes_ci` without them, and of `bayes_ci` that counts them wrong.
+Exact: the sum over every table of right, wrong and not graded. The truth counts an ungraded answer as what it really was.
+Coverage, and mean width in brackets, of `bounded_ci`, of `bayes_ci` without the ungraded answers, and of `bayes_ci` that
+counts them as wrong.
 
 {table(["", "bounded_ci", "dropped", "counted wrong"], [ungraded_row(*row) for row in UNGRADED])}"""
 

@@ -1,8 +1,8 @@
-"""The coverage of the intervals of means where the truth is fixed: scores, differences, clusters, tasks and attempts.
+"""The coverage of the intervals of means for fixed truths: scores, differences, clusters, tasks and attempts.
 
-Each section is a function that gives markdown; coverage.py prints sections().  "before" is evalci at commit 38e56c8,
-whose rules for means these replace; the other methods are ours, or a few lines here: the percentile bootstrap, Student's t
-over linearised clusters, Satterthwaite's and Welch's.
+Each section is a function that returns Markdown; coverage.py prints sections().  "before" is evalci at commit 38e56c8,
+before its rules for means changed.  The other methods are evalci's, or a few lines here: the percentile bootstrap,
+Student's t over linearised clusters, Satterthwaite's and Welch's.
 """
 import functools
 import itertools
@@ -140,8 +140,8 @@ def mean_section():
 ## The mean of graded scores
 
 Scores in [0, 1]. Each cell has the coverage in percent and, in brackets, the mean width as a multiple of Student's, both cut
-to the range. "bootstrap" is the percentile bootstrap of {RESAMPLES:,} resamples, "before" the rule that `mean_ci` had, with an
-imagined score at each end of the range for both bounds.
+to the range. "bootstrap" is the percentile bootstrap of {RESAMPLES:,} resamples. "before" is the former rule of
+`mean_ci`, with an imagined score at each end of the range for both bounds.
 
 **Two values: 1 and another.** Exact: the sum over every sample. `mean_ci` first:
 
@@ -222,8 +222,8 @@ def paired_section():
 ## The mean difference on the same questions
 
 Differences of two models' scores in [0, 1]. Each cell has the coverage in percent, after the stroke how often the interval
-leaves 0 out (where the models are equal, false separations; else power), and in brackets the width as a multiple of
-Student's. Of two or three values exact, the sum over every sample; else {PAIRED_DRAWS:,} data sets, standard error {se(PAIRED_DRAWS)}.
+excludes 0 (false separations if the models are equal, else power), and in brackets the width as a multiple of Student's.
+With two or three values the figures are exact sums over every sample; otherwise {PAIRED_DRAWS:,} data sets, standard error {se(PAIRED_DRAWS)}.
 
 {by_size("N", results, SIZES, separated)}"""
 
@@ -265,7 +265,7 @@ def unpaired_section():
     return f"""\
 ## The mean difference on different questions
 
-N scores of each model, from the populations above. Coverage, how often 0 is left out, and the width as a multiple of Welch's.
+N scores of each model, from the populations above. Coverage, how often 0 is excluded, and the width as a multiple of Welch's.
 {UNPAIRED_DRAWS:,} data sets each, standard error {se(UNPAIRED_DRAWS)} ("before": {SLOW}, {se(SLOW)}).
 
 {by_size("N", results, UNPAIRED_SIZES, separated, "Welch")}"""
@@ -351,11 +351,11 @@ def clustered_section():
     return f"""\
 ## The mean over clusters of unequal size
 
-T clusters of 1 to 40 questions, most of them below 10; sizes say nothing of difficulty. "Student" is his t over the linearised
-clusters, r + (S - r n) / mean n. Coverage and width against his; {CLUSTER_DRAWS:,} data sets each, standard error {se(CLUSTER_DRAWS)}.
+T clusters of 1 to 40 questions, most of them below 10; sizes are independent of difficulty. "Student" is Student's t over the
+linearised clusters, r + (S - r n) / mean n. Coverage, and width against Student's; {CLUSTER_DRAWS:,} data sets each, standard error {se(CLUSTER_DRAWS)}.
 
 {by_size("T", means, CLUSTERS)}
-**The difference of two models over such clusters:** coverage, how often 0 is left out, width.
+**The difference of two models over such clusters:** coverage, how often 0 is excluded, width.
 
 {by_size("T", diffs, CLUSTERS, separated)}"""
 
@@ -388,8 +388,8 @@ def which_mean_section():
     return f"""\
 ## Which mean: of the clusters, or of the questions?
 
-Where large clusters are harder, the mean of the clusters' accuracies is not the share of all questions that are right.
-`clustered_ci` is of the former, `clustered_mean_ci` and the plain accuracy of the latter. T = {UNEQUAL} clusters: three quarters have
+If large clusters are harder, the mean of the clusters' accuracies is not the share of all questions that are right.
+`clustered_ci` estimates the former, `clustered_mean_ci` and the plain accuracy the latter. T = {UNEQUAL} clusters: three quarters have
 {SMALL[0]} questions and an accuracy of {SMALL[1]} on average, the others {LARGE[0]} questions and {LARGE[1]} (or {SMALL[1]} too); within either
 kind, accuracies are Beta with d = 20. Coverage of either truth, {CLUSTER_DRAWS:,} data sets each, standard error {se(CLUSTER_DRAWS)}.
 
@@ -487,9 +487,9 @@ def macro_section():
     return f"""\
 ## The mean over these tasks
 
-`macro_ci`: each task counts alike, and the tasks are fixed. Their means are spread evenly from 0.3 to 0.95 unless said
-otherwise. "Satterthwaite" is Student's t for strata, which needs two questions in every task; "before" the hierarchy under its
-'gamma' prior. Coverage, and the width as a multiple of Satterthwaite's or, where there is none, of `macro_ci`'s; {SUITE_DRAWS:,}
+`macro_ci`: every task counts the same, and the tasks are fixed. Their means are spread evenly from 0.3 to 0.95 unless said
+otherwise. "Satterthwaite" is Student's t for strata, which needs two questions in every task. "before" is the hierarchy under
+its 'gamma' prior. Coverage, and the width as a multiple of Satterthwaite's or, if there is none, of `macro_ci`'s; {SUITE_DRAWS:,}
 data sets each, standard error {se(SUITE_DRAWS)} ("before", which knew right and wrong only: {SLOW}, {se(SLOW)}).
 
 {table(["suite", "macro_ci", "Satterthwaite", "before"], rows)}"""
@@ -531,9 +531,9 @@ def attempts_section():
     return f"""\
 ## Attempts: at least one, or all, of k
 
-T questions with n attempts each, their difficulty as said; the truth is pass@k or pass^k at a new question. "ours" is
-`pass_at_k_ci` or `pass_hat_k_ci`, "Student" his interval of the same estimates, "before" the hierarchy with its Beta
-difficulties. Coverage, and width against Student's; {ATTEMPT_DRAWS:,} data sets each, standard error {se(ATTEMPT_DRAWS)}
+T questions with n attempts each, with the named difficulties; the truth is pass@k or pass^k at a new question. "ours" is
+`pass_at_k_ci` or `pass_hat_k_ci`, "Student" is Student's interval of the same estimates, and "before" the hierarchy with its
+Beta difficulties. Coverage, and width against Student's; {ATTEMPT_DRAWS:,} data sets each, standard error {se(ATTEMPT_DRAWS)}
 ("before": {SLOW}, {se(SLOW)}).
 
 {by_size("T", results, ITEMS)}"""

@@ -1,7 +1,7 @@
-"""The coverage of 95% intervals where the truth is fixed and no prior's: clusters more and less alike, and clustered
-differences.  coverage.py calls settings() and writes the tables.
+"""The coverage of 95% intervals for truths that are fixed, not drawn from a prior: clusters more and less alike, and
+clustered differences.  coverage.py calls settings() and writes the tables.
 
-Every data set is drawn anew from a seed of its own setting; a coverage carries its Monte Carlo standard error.
+Each setting draws its data sets from a seed of its own; a coverage has its Monte Carlo standard error.
 """
 import math
 

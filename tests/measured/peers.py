@@ -1,7 +1,6 @@
 """Other programs that bench.py measures against: R, PostgreSQL and DuckDB.
 
-Each is started once and told what to do a line at a time, so that starting it is in no
-figure.
+Each is started once and gets its commands line by line, so that no figure includes its start.
 """
 import pathlib
 import subprocess

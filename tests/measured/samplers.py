@@ -1,8 +1,8 @@
-"""The importance samplers of Bowyer et al. 2025: what make bench and make coverage compare with.
+"""The importance samplers of Bowyer et al. 2025, with which make bench and make coverage compare.
 
-Written from the paper's description: K points from the prior, each weighted by
-its likelihood, resampled with replacement, and percentiles taken.  Only the
-bivariate normal is better than theirs: exact, by Owen's T.
+They follow the paper's description: K points are drawn from the prior, weighted by
+their likelihood and resampled with replacement; the interval is their percentiles.
+Only the bivariate normal is better than the paper's: exact, by Owen's T.
 """
 import numpy as np
 from scipy import special, stats

@@ -1,4 +1,4 @@
-"""What coverage.py and outside.py share: the extension, asked through SQL, and the tables that they fill."""
+"""Shared by coverage.py and outside.py: the extension, called through SQL, and the tables that they fill."""
 import functools
 import json
 import os

@@ -1,6 +1,6 @@
-"""Where intervals of costs and latencies, and the words of the frontier, do well and badly.
+"""The coverage of intervals of costs and latencies, and the errors of the column frontier.
 
-As means.py: each section gives markdown, and the truth is fixed.
+As in means.py, each section returns Markdown, and the truth is fixed.
 """
 import math
 
@@ -96,10 +96,10 @@ def again_section():
     results = measure("asked again", cases)
     rows = [[f"N = {n}: {name}", *(f"{covered(found[m])} ({found[m].width:.2f})" for m in found)] for (name, n), found in results.items()]
     return f"""\
-## Latency of questions that were asked again
+## Latency with several attempts per question
 
 Every question {ATTEMPTS} times, lognormal latencies. Coverage, and mean width in brackets, cut at 100; {AGAIN_DRAWS:,} data sets each, standard error at 95% {100 * math.sqrt(0.05 * 0.95 / AGAIN_DRAWS):.1f}
-points. `eval_leaderboard` takes the places of as many values as there are questions.
+points. `eval_leaderboard` takes the order statistics for as many values as there are questions.
 
 {table(["", "eval_leaderboard", "quantile_ci of all rows"], rows)}"""
 
@@ -136,8 +136,8 @@ def ratio_section():
     return f"""\
 ## Cost per right answer
 
-Lognormal costs, and a wrong answer costs twice. {RATIO_DRAWS:,} data sets each, standard error at 95% {100 * math.sqrt(0.05 * 0.95 / RATIO_DRAWS):.1f} points. Where nothing is right, which
-with 10 questions and 30% happens in 3% of them, the delta method is counted as covering, and the bootstrap as not.
+Lognormal costs; a wrong answer costs twice as much. {RATIO_DRAWS:,} data sets each, standard error at 95% {100 * math.sqrt(0.05 * 0.95 / RATIO_DRAWS):.1f} points. If no answer is
+right, as in 3% of the data sets with 10 questions and 30%, the delta method counts as covering, and the bootstrap as not covering.
 
 {table(["", "ratio_ci", "delta method", "bootstrap"], rows)}"""
 
@@ -203,8 +203,8 @@ def frontier_section():
     return f"""\
 ## Which models nobody beats on both accuracy and cost
 
-The word `frontier` of `eval_leaderboard` at 0.95: boards on which some word is wrong, "sure" for a model that another beats on both or NULL
-for one that none does, in percent; and how many models are told either. Correlated answers, lognormal costs; {FRONTIER_DRAWS} boards each.
+The column `frontier` of `eval_leaderboard` at 0.95: the percentage of boards with a wrong word ("sure" for a model that another beats on both,
+or NULL for one that no other does), and how many models get one of these two words. Correlated answers, lognormal costs; {FRONTIER_DRAWS} boards each.
 
 {table(["", "boards with a wrong word", "models told"], rows)}"""
 

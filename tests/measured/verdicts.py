@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""What decides the verdicts of the board, measured by simulation: make verdicts.
+"""Measures the verdicts of the board by simulation: make verdicts.
 
     /usr/bin/python3 tests/measured/verdicts.py build/evalci.so [--out DIR]
 
-Which p, held to all pairs by Holm's method, calls some pair of equal models different in at most 5% of evals, and how
-many pairs of real boards does it tell apart?  How are two models compared on questions that were asked several times?
-And what is the mean on other tasks?  Seeded; every number from the extension, through SQL.  Writes verdicts.md, the
-same bytes on every run; if what the board does misses its bar, the script says so and exits with status 1.
+Which p, corrected for all pairs by Holm's method, calls some pair of equal models different in at most 5% of evals, and
+how many pairs of real boards does it separate?  How should two models be compared on questions with several attempts?
+How well does the interval for other tasks cover?  The simulations have a seed; every number comes from the extension,
+through SQL.  Writes verdicts.md, the same bytes on every run; the exit status is 1 if the board misses a bar.
 """
 import argparse
 import csv
@@ -62,7 +62,7 @@ def tails(ext, both, only_a, only_b, n):
 
 
 def family(ext, n, spread, accuracy):
-    """How often some pair of equal models is called different: by each p held to all pairs, and by pairs on their own.
+    """How often some pair of equal models is called different: by each p corrected for all pairs, and by single pairs.
 
     Holm's method calls some pair different when the least p is at most 0.05 over the number of pairs.  The two
     posteriors are asked of the three pairs that McNemar finds furthest apart, since the least is among them.
@@ -169,7 +169,7 @@ def other_tasks(ext, tasks, mean, spread):
     return float(np.mean((bounds[:, 0] <= mean) & (mean <= bounds[:, 1]))), float(np.mean(bounds[:, 1] - bounds[:, 0]))
 
 
-# Two models, questions asked several times
+# Two models, several attempts per question
 
 
 def attempts(ext, questions, tries, missing, apart, spread):
@@ -208,7 +208,7 @@ def page(ext):
     lines = ["# Verdicts", "",
              "Written by `make verdicts`. Simulated, seeded; the standard error of a share near 5% is 0.7 points, near 95% 0.6.", "",
              f"## {MODELS} equal models, every pair", "",
-             f"How often, of {RUNS:,} evals, some pair is called different: by three p held to all {MODELS * (MODELS - 1) // 2} pairs with Holm's method, and by each pair on its own at 5%. Questions are alike, or differ in difficulty (a normal logit with standard deviation 1.5).",
+             f"How often, of {RUNS:,} evals, some pair is called different: by three p corrected for all {MODELS * (MODELS - 1) // 2} pairs by Holm's method, and by each pair on its own at 5%. Questions are alike, or differ in difficulty (a normal logit with standard deviation 1.5).",
              "", "| questions | alike | accuracy | mcnemar_p | 2 min(P, 1-P), paired_prob_better | 2 min(P, 1-P), paired_mean_prob_better | pairs on their own |",
              "|---|---|---|---|---|---|---|"]
     held = True
@@ -218,26 +218,26 @@ def page(ext):
                 shares = family(ext, n, spread, accuracy)
                 held &= bool(shares[0] <= 0.05)
                 lines.append(f"| {n} | {'no' if spread else 'yes'} | {accuracy} | " + " | ".join(f"{s:.1%}" for s in shares) + " |")
-    lines += ["", "With every question asked several times, or graded; the models are equal on each question, or only over all questions like these:",
+    lines += ["", "With several attempts at every question, or graded; the models are equal on each question, or only on average over all questions like these:",
               "", "| questions | attempts | equal on each | paired_p | 2 min(P, 1-P), paired_mean_prob_better | t test |", "|---|---|---|---|---|---|"]
     for questions, tries, own in ((15, 4, 0), (15, 4, 1), (50, 4, 0), (50, 4, 1), (20, 0, 0), (20, 0, 1), (100, 0, 1), (500, 0, 1)):
         shares = family_of_means(ext, questions, tries, own)
         held &= bool(shares[0] <= 0.05)
         lines.append(f"| {questions} | {tries or 'graded'} | {'no' if own else 'yes'} | " + " | ".join(f"{s:.1%}" for s in shares) + " |")
-    lines += ["", "The sign-flip test, paired_p, which is mcnemar_p where answers are right or wrong and asked once, stays within 5% everywhere; paired_prob_better's tail does not with 20 questions. So `verdict_all` goes by paired_p.",
-              "", "## Pairs of real boards", "", "How many pairs Holm's method tells apart at 95%, by each p; the boards are in [tests/board/data](../board/data/ORIGIN.md).",
+    lines += ["", "The sign-flip test, paired_p, stays within 5% everywhere; for right or wrong answers with one attempt per question it is mcnemar_p. The tail of paired_prob_better exceeds 5% with 20 questions. So `verdict_all` uses paired_p.",
+              "", "## Pairs of real boards", "", "The number of pairs that Holm's method separates at 95%, by each p; the boards are in [tests/board/data](../board/data/ORIGIN.md).",
               "", "| board | pairs | paired_p | 2 min(P, 1-P), paired_mean_prob_better | t test |", "|---|---|---|---|---|"]
     for name, words in (("matharena", "MathArena AIME 2025 II, 15 questions, 4 attempts"), ("livebench", "LiveBench, graded, ten models"), ("swebench_pro", "SWE-bench Pro")):
         lines.append(f"| {words} | " + " | ".join(map(str, told_apart(ext, name))) + " |")
-    lines += ["", "With 15 questions paired_p is at least 2^-15, and each question on which two models are equal doubles that, so that t tests tell more pairs of MathArena apart. They stay within 5% above, too, but only where differences are near to normal; paired_p needs no more than that signs are fair.",
+    lines += ["", "With 15 questions paired_p is at least 2^-15, and each question on which two models are equal doubles that bound, so t tests separate more pairs of MathArena. They also stay within 5% above, but they need nearly normal differences; paired_p only assumes that signs are fair.",
               "", "## Other tasks, graded", "", "Coverage of the mean over all tasks like these and mean width of `task_ci`; unequal tasks of 1 to 60 questions, and Beta task means with a mean and a standard deviation.",
               "", "| task means | " + " | ".join(f"{t} tasks" for t in TASKS) + " |", "|---|" + "---|" * len(TASKS)]
     for mean, spread in ((0.17, 0.04), (0.3, 0.2), (0.5, 0.15), (0.8, 0.06), (0.9, 0.08)):
         cells = [other_tasks(ext, tasks, mean, spread) for tasks in TASKS]
         held &= mean == 0.9 or all(0.92 <= coverage <= 0.98 for coverage, _ in cells)
         lines.append(f"| {mean} ± {spread} | " + " | ".join(f"{coverage:.1%}, {width:.3f}" for coverage, width in cells) + " |")
-    lines += ["", "The bar is 92 to 98% in all rows but the last. There task means crowd at an end of the range, and those seen do not tell of the rare low ones.",
-              "", "## Two models, every question asked several times", "",
+    lines += ["", "The bar is 92 to 98% in all rows but the last. There, most task means are close to an end of the range, and the observed ones say nothing about the rare low ones.",
+              "", "## Two models, several attempts at every question", "",
               f"Coverage of the true difference and mean width of 95% intervals, {DRAWS:,} evals each: `paired_diff_ci` of first attempts alone, `paired_mean_diff_ci` of question means, `clustered_diff_ci` of attempts paired by number, clustered by question. Missing is the share of attempts that errored, beyond the first.",
               "", "| questions | attempts | missing | first attempts | question means | attempts, clustered |", "|---|---|---|---|---|---|"]
     for questions, tries, missing, apart, spread in ((15, 4, 0, 0.5, 1.5), (15, 4, 0.3, 0.5, 1.5), (15, 4, 0, 0, 3), (50, 4, 0, 0.5, 1.5),
@@ -245,7 +245,7 @@ def page(ext):
         cells = attempts(ext, questions, tries, missing, apart, spread)
         held &= cells["question means"][0] >= 0.93
         lines.append(f"| {questions} | {tries} | {missing:.0%} | " + " | ".join(f"{coverage:.1%}, {width:.3f}" for coverage, width in cells.values()) + " |")
-    lines += ["", "Question means use every attempt, also of models that were asked a different number of times, and are never wider; with as many attempts at each question the two are the same interval. So `compare` goes by question means."]
+    lines += ["", "Question means use every attempt, also if the models have different numbers of attempts, and their interval is never wider; with equal numbers of attempts at each question the two intervals are the same. So `eval_compare` uses question means."]
     return "\n".join(lines) + "\n", held
 
 

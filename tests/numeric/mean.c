@@ -1,7 +1,7 @@
 /*
-** Means of graded scores: compares the models of ext/stats/mean.h and mean_diff.h with
-** their references, prints the worst error of each, and checks what must hold whatever
-** the scores are.
+** Tests means of graded scores: compares the models of ext/stats/mean.h and mean_diff.h
+** with their references, prints the worst error of each, and checks properties that hold
+** for any scores.
 **
 **     mean FILE.csv
 **
@@ -29,7 +29,7 @@
 
 enum { MOST_ROWS = 1000000, MOST_TEXT = 1 << 16 };
 
-static const ev_host no_host = {NULL, NULL};
+static const ev_host no_host = {0};
 static ev_score scores[MOST_ROWS], other_scores[MOST_ROWS];
 static ev_weighted_score weighted[64];
 static ev_score_cluster clusters[64];
@@ -258,10 +258,10 @@ static void check_zero_one(void) {
       const ev_score *first = k > 0 ? rows : rows + 1;
       size_t count = k > 0 && k < n ? 2 : 1;
       ev_interval bayes, cp, got = interval_of(ev_mean, first, count, &options);
-      ev_bayes(counts[i], &options, &bayes);
+      ev_bayes(counts[i], &options, no_host, &bayes);
       if (k == 0) bayes.lo = 0;
       if (k == n) bayes.hi = 1;
-      ev_cp(counts[i], &options, &cp);
+      ev_cp(counts[i], &options, no_host, &cp);
       check(same_interval(got, bayes), "ev_mean of 0 and 1 is ev_bayes", got.lo, bayes.lo);
       got = interval_of(ev_mean_lmt, first, count, &options);
       check(same_interval(got, cp), "ev_mean_lmt of 0 and 1 is ev_cp", got.lo, cp.lo);
@@ -274,8 +274,8 @@ static void check_seam(void) {
     ev_options options = unit_options(levels[j]);
     ev_score rows[] = {{1, 18}, {1e-300, 2}};
     ev_interval bayes, cp, got = interval_of(ev_mean, rows, 2, &options);
-    ev_bayes((double[]){18, 20}, &options, &bayes);
-    ev_cp((double[]){18, 20}, &options, &cp);
+    ev_bayes((double[]){18, 20}, &options, no_host, &bayes);
+    ev_cp((double[]){18, 20}, &options, no_host, &cp);
     double error = worse(fabs(got.lo / bayes.lo - 1), fabs((1 - got.hi) / (1 - bayes.hi) - 1));
     check(error < 1e-12, "ev_mean next to ev_bayes", error, 0);
     got = interval_of(ev_mean_lmt, rows, 2, &options);
@@ -477,12 +477,12 @@ static void check_two_models(void) {
       ev_score_list a = {first, c[0] < c[1] ? 2 : 1}, b = {second, c[2] > 0 ? 2 : 1};
       ev_interval want, got = {NAN, NAN};
       check(ev_mean_diff(&a, &b, &options, no_host, &got) == EV_OK, "status", 0, 0);
-      ev_diff(c, &options, &want);
+      ev_diff(c, &options, no_host, &want);
       check(fabs(got.lo - want.lo) < 1e-12 && fabs(got.hi - want.hi) < 1e-12,
             "ev_mean_diff of 0 and 1 is ev_diff", got.lo, want.lo);
       double p = NAN, q;
       ev_mean_prob_better(&a, &b, &options, no_host, &p);
-      ev_prob_better(c, &options, &q);
+      ev_prob_better(c, &options, no_host, &q);
       check(fabs(p / q - 1) < 1e-11, "ev_mean_prob_better of 0 and 1 is ev_prob_better", p, q);
     }
   for (int round = 0; round < 60; round++) {
@@ -570,7 +570,7 @@ static bool stop_at_once(void *context) {
 
 static void check_interrupts(void) {
   int asked = 0;
-  ev_host host = {stop_at_once, &asked};
+  ev_host host = {.interrupted = stop_at_once, .context = &asked};
   ev_options options = unit_options(0.95);
   ev_score rows[] = {{0.25, 1}, {0.5, 2}};
   ev_score_list list = {rows, 2};

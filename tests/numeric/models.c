@@ -1,6 +1,6 @@
 /*
-** Identities of the models of two proportions and of clusters, and of the engine that
-** both stand on, which need no reference.
+** Tests identities, which need no reference, of the models of two proportions and of
+** clusters, and of the engine that both use.
 */
 #include <math.h>
 #include <stdbool.h>
@@ -24,12 +24,13 @@
 /* A model's answer, or one that fails every comparison. */
 static ev_interval interval(ev_model *model, const double *counts, const ev_options *options) {
   ev_interval ci;
-  return model(counts, options, &ci) == EV_OK ? ci : (ev_interval){NAN, NAN};
+  return model(counts, options, (ev_host){0}, &ci) == EV_OK ? ci : (ev_interval){NAN, NAN};
 }
 
 static double chance(ev_probability *probability, const double *counts) {
   double p;
-  ev_status status = probability(counts, &(ev_options){.level = 0.95, .a = 1, .b = 1}, &p);
+  ev_status status =
+      probability(counts, &(ev_options){.level = 0.95, .a = 1, .b = 1}, (ev_host){0}, &p);
   return status == EV_OK ? p : NAN;
 }
 
@@ -158,23 +159,23 @@ static void a_margin_is_the_integral_of_polynomials(void) {
         sum += weight * gsl_ran_beta_pdf(x, c[2] + 1, c[3] - c[2] + 1) *
                gsl_cdf_beta_Q(x + margin, c[0] + 1, c[1] - c[0] + 1);
       }
-      ev_prob_better(c, &options, &p);
+      ev_prob_better(c, &options, (ev_host){0}, &p);
       check(fabs(p - sum) < 1e-12, "P beyond a margin", p, sum);
     }
   gsl_integration_glfixed_table_free(rule);
 }
 
-/* Of a normal density on a lattice: sinc functions leave exp(-(pi/step)^2/2) of it out, and
-** the search ends when its steps are 2e-6 of the lattice's. */
-static void sinc_quantiles_are_the_normals(void) {
+/* Of a normal density on a lattice: sinc functions leave exp(-(pi/step)^2/2) of it out. */
+static void sinc_masses_are_the_normals(void) {
+  enum { HALF = 60 };
+  double density[2 * HALF + 1];
   for (double step = 0.2; step < 0.37; step += 0.02)
-    for (double tail = 0.45; tail > 1e-7; tail /= 3) {
-      enum { HALF = 60 };
-      double density[2 * HALF + 1], room[2 * HALF + 1], at = NAN;
+    for (double z = -6; z < 6; z += 0.07) {
       for (int i = 0; i <= 2 * HALF; i++) density[i] = gsl_ran_ugaussian_pdf((i - HALF) * step);
-      bool found = ev_sinc_quantile(density, 2 * HALF + 1, tail / step, room, &at);
-      double z = (at - HALF) * step, mass = gsl_cdf_ugaussian_P(z);
-      check(found && fabs(mass - tail) < 2e-10, "the mass below a quantile", mass, tail);
+      double below = step * ev_sinc_below(density, 2 * HALF + 1, z / step + HALF);
+      double mass = gsl_cdf_ugaussian_P(z);
+      check(fabs(below - mass) < 1e-15 + exp(-gsl_pow_2(M_PI / step) / 2), "the mass below a point",
+            below, mass);
     }
 }
 
@@ -261,6 +262,12 @@ static double ln_nothing(double z, void *context) {
 }
 
 /* Smooth, with so many waves that it takes most of the panels there are. */
+/* Wavy where next to nothing is left of it. */
+static double ln_wavy_tail(double z, void *context) {
+  (void)context;
+  return -z * z / 2 + (z > 6.8 ? 0.3 * sin(640 * (z - 6.8)) : 0);
+}
+
 static double ln_wavy(double z, void *context) {
   (void)context;
   return -z * z / 2 + 0.5 * sin(64 * z);
@@ -400,6 +407,29 @@ static void a_budget_that_runs_out_is_told(void) {
   check(status == EV_OK, "a budget of 3000", status, EV_OK);
 }
 
+/* A panel that is not converged when the budget is spent will do if its residual, 0.22 here, is
+** acceptable, or if next to nothing is in it. */
+static void what_is_acceptable_is_taken(void) {
+  ev_marginal m;
+  ev_search search = search_for(ln_wavy);
+  search.budget = 60;
+  search.acceptable = 0.1;
+  ev_status status = ev_marginal_find(&m, &search);
+  check(status == EV_NOT_CONVERGED, "acceptable: 0.1", status, EV_NOT_CONVERGED);
+  search.acceptable = 0.5;
+  status = ev_marginal_find(&m, &search);
+  check(status == EV_OK, "acceptable: 0.5", status, EV_OK);
+  search = search_for(ln_wavy_tail);
+  search.budget = 300;
+  status = ev_marginal_find(&m, &search);
+  int gave_up = 0;
+  for (int i = 0; i < m.count; i++) gave_up += m.panels[i].gave_up;
+  check(gave_up > 0, "panels that gave up", gave_up, 1);
+  check(status == EV_OK, "in a tail", status, EV_OK);
+  check(fabs(ev_marginal_beyond(&m, 1, true) - 0.15865525393145707) < 1e-9, "beyond 1",
+        ev_marginal_beyond(&m, 1, true), 0.15865525393145707);
+}
+
 /* The mass of a wavy density between two points, by Simpson's rule on a million parts. */
 static double wavy_mass(double from, double to) {
   enum { PARTS = 1000000 };
@@ -450,7 +480,7 @@ static void panels_touch(void) {
   check(m.panels[m.count - 1].shape.to > 7, "the last", m.panels[m.count - 1].shape.to, 7);
 }
 
-/* With one question a cluster there is nothing to be tied: Beta(k+1, n-k+1). */
+/* With one question per cluster there is nothing to be tied: Beta(k+1, n-k+1). */
 static void single_questions_are_independent(ev_prior prior) {
   for (double n = 1; n < 3000; n = 3 * n + 1)
     for (double k = 0; k <= n; k = 2 * k + 1) {
@@ -459,7 +489,7 @@ static void single_questions_are_independent(ev_prior prior) {
       size_t count = k > 0 && k < n ? 2 : 1;
       ev_options options = {.level = 0.95, .a = 1, .b = 1, .prior = prior};
       ev_interval ci = {0, 0}, bayes = interval(ev_bayes, (double[]){k, n}, &options);
-      ev_clustered(given, count, &options, (ev_host){NULL, NULL}, &ci);
+      ev_clustered(given, count, &options, (ev_host){0}, &ci);
       check(fabs(ci.lo - bayes.lo) < 1e-11, "clusters of one", ci.lo, bayes.lo);
       check(fabs(ci.hi - bayes.hi) < 1e-11, "clusters of one", ci.hi, bayes.hi);
     }
@@ -527,8 +557,8 @@ static void order_of_clusters_changes_no_digit(void) {
     }
     for (int m = 0; m < (round % 10 ? 1 : 2); m++) {
       ev_interval x = {0, 0}, y = {1, 1};
-      models[1 - m](merged, COUNT / 2, &options, (ev_host){NULL, NULL}, &x);
-      models[1 - m](shuffled, COUNT, &options, (ev_host){NULL, NULL}, &y);
+      models[1 - m](merged, COUNT / 2, &options, (ev_host){0}, &x);
+      models[1 - m](shuffled, COUNT, &options, (ev_host){0}, &y);
       check(x.lo == y.lo && x.hi == y.hi, "order and merging", x.lo, y.lo);
     }
   }
@@ -539,7 +569,7 @@ static void order_of_clusters_changes_no_digit(void) {
 static void shares_above_bounds_are_the_tails(void) {
   enum { COUNT = 12 };
   static const double levels[] = {0.95, 0.5, 0.999999, 0.8, 0.99};
-  const ev_host nobody = {NULL, NULL};
+  const ev_host nobody = {0};
   for (int round = 0; round < 300; round++) {
     ev_cluster clusters[2 * COUNT], merged[COUNT];
     int count = 1 + round % COUNT;
@@ -570,7 +600,7 @@ static void shares_of_many_questions(void) {
   ev_cluster clusters[] = {{300000, 1e6, 1000}};
   ev_options options = {.threshold = 0.300004, .prior = EV_PRIOR_ICC};
   double p = NAN, wanted = 0.3913881549666376;
-  ev_clustered_prob_above(clusters, 1, &options, (ev_host){NULL, NULL}, &p);
+  ev_clustered_prob_above(clusters, 1, &options, (ev_host){0}, &p);
   check(fabs(p - wanted) < 1e-5, "share of 10^9 questions", p, wanted);
 }
 
@@ -579,7 +609,7 @@ static void too_many_questions_are_refused(ev_prior prior) {
   ev_cluster clusters[] = {{4e8, 1e9, 5e7}};
   ev_options options = {.level = 0.95, .a = 1, .b = 1, .prior = prior};
   ev_interval ci;
-  ev_status status = ev_clustered(clusters, 1, &options, (ev_host){NULL, NULL}, &ci);
+  ev_status status = ev_clustered(clusters, 1, &options, (ev_host){0}, &ci);
   check(status == EV_TOO_LARGE, "5e7 clusters of 1e9", status, EV_TOO_LARGE);
 }
 
@@ -596,7 +626,7 @@ static void many_sizes_can_be_stopped(void) {
   int asked = 0;
   ev_interval ci;
   ev_status status = ev_clustered(clusters, COUNT, &(ev_options){.level = 0.95, .a = 1, .b = 1},
-                                  (ev_host){stop_at_once, &asked}, &ci);
+                                  (ev_host){.interrupted = stop_at_once, .context = &asked}, &ci);
   check(status == EV_INTERRUPTED && asked == 1, "stopping", asked, 1);
 }
 
@@ -609,7 +639,7 @@ int main(void) {
   odds_ratios_are_in_order();
   prob_better_is_the_finite_sum();
   a_margin_is_the_integral_of_polynomials();
-  sinc_quantiles_are_the_normals();
+  sinc_masses_are_the_normals();
   fisher_keeps_small_cells_of_large_tables();
   fisher_integral_is_the_sum();
   many_pairs_are_normal();
@@ -618,6 +648,7 @@ int main(void) {
   a_low_corner_is_graded();
   a_density_that_cannot_be_followed_is_not_converged();
   a_budget_that_runs_out_is_told();
+  what_is_acceptable_is_taken();
   waves_are_followed();
   panels_are_kept_for_the_ends();
   panels_touch();

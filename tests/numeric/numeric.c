@@ -1,6 +1,6 @@
 /*
-** Identities of one proportion's models and of what they stand on, which need no
-** reference.
+** Tests identities, which need no reference, of one proportion's models and of the
+** functions that these use.
 */
 #include <float.h>
 #include <math.h>
@@ -20,7 +20,7 @@
 /* A model's interval, or one that fails every comparison. */
 static ev_interval interval(ev_model *model, const double *counts, const ev_options *options) {
   ev_interval ci;
-  return model(counts, options, &ci) == EV_OK ? ci : (ev_interval){NAN, NAN};
+  return model(counts, options, (ev_host){0}, &ci) == EV_OK ? ci : (ev_interval){NAN, NAN};
 }
 
 static const double shapes[] = {1e-300, 1e-9, 0.05, 0.5, 1,   1.0001, 2,   19,
@@ -368,7 +368,7 @@ static void turns_agree_with_libm(void) {
   for (int i = 0; i <= 400000; i++) {
     double x = i % 2 ? (i - 200000) * 5.0 : (i - 200000) / 20000.0;
     ev_lanes angle = {x, 0, -x, x / 7}, cosine, sine;
-    ev_turn(&angle, &cosine, &sine);
+    ev_sincos(&angle, &cosine, &sine);
     for (int j = 0; j < EV_LANES; j++)
       worst = fmax(worst, fmax(fabs(cosine[j] - cos(angle[j])), fabs(sine[j] - sin(angle[j]))));
     if (cosine[1] != 1 || sine[1] != 0) check(false, "no turn", cosine[1], sine[1]);

@@ -1,14 +1,14 @@
 /*
-** Random arguments for every function of the catalogue that promises an interval or a
-** probability, and what must hold of it whatever they are (contract 2, 14, 17 and 18):
+** Calls every function of the catalogue that promises an interval or a probability with
+** random arguments, and checks properties that always hold (contract 2, 14, 17 and 18):
 **
 **     bounds are ordered, and lie in the support,
 **     a wider level contains a narrower one,
 **     they rise with every right answer, and fall with every wrong one,
 **     wrong for right mirrors them, and so does one model for the other.
 **
-** Each row of the catalogue says which of these it keeps, and how far rounding and
-** quadrature may break them; the largest violation met is printed beside that.
+** Each row of the catalogue says which of these its function has, and how far rounding and
+** quadrature may violate them; the largest violation found is printed beside that.
 **
 **     properties ROUNDS [SEED]
 */

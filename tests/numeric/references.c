@@ -1,16 +1,16 @@
 /*
 ** Compares functions with their references, row by row, and prints the worst error of
-** each beside the bar that the catalogue sets it (contract 25).
+** each beside its bar in the catalogue (contract 25).
 **
 **     references [--load EXTENSION] [--digits] [--part] FILE.csv...
 **
 ** The head of a file names its columns: `method`, which with _ci_counts, _counts or
 ** nothing after it is a function; arguments, by the catalogue's names; `lo` and `hi`;
-** and for an aggregate `rows`, which lists its rows as 3/5 or, when there are 12 like
-** it, 3/5x12.  A probability has its complement for hi: that of the models exchanged.
+** and for an aggregate `rows`, which lists its rows as 3/5 or, if there are 12 like it,
+** 3/5x12.  A probability has its complement as hi: that of the models exchanged.
 **
-** A function with a bar has references, at least some in all files together, which is
-** not asked of a --part of the files; and a reference is of such a function.
+** Every function with a bar must have references in the files together (not checked with
+** --part), and every reference must be of such a function.
 **
 ** Compiled without SQLITE_CORE, the extension is loaded instead of built in.  With
 ** --digits what came out is printed too, every bit of it, to compare platforms by.
@@ -75,7 +75,7 @@ static const char *column(const line *head, const line *l, const char *name) {
 }
 
 static const function *function_of(const char *method) {
-  static const char *const endings[] = {"_ci_counts", "_counts", ""};
+  static const char *const endings[] = {"", "_ci_counts", "_counts"};
   for (int i = 0; i < 3; i++) {
     char name[60];
     snprintf(name, sizeof name, "%s%s", method, endings[i]);
@@ -87,7 +87,9 @@ static const function *function_of(const char *method) {
 
 static cell number(const char *text) {
   cell c = {.type = SQLITE_FLOAT, .real = strtod(text, NULL)};
-  if (c.real == floor(c.real) && fabs(c.real) < 0x1p60) {
+  if (strncmp(text, "NULL", 4) == 0)
+    c.type = SQLITE_NULL;
+  else if (c.real == floor(c.real) && fabs(c.real) < 0x1p60) {
     c.type = SQLITE_INTEGER;
     c.integer = (sqlite3_int64)c.real;
   }
@@ -114,7 +116,7 @@ static void read_rows(const function *f, const char *text, int columns) {
     if (input.end == MOST_ROWS) die("too many rows", f->name);
     for (int j = 0; j < columns; j++) {
       cells[input.end][j] = number(at);
-      strtod(at, &at);
+      at += strcspn(at, "/x \r");
       at += *at == '/';
     }
     times[input.end++] = *at == 'x' ? strtol(at + 1, &at, 10) : 1;
@@ -125,7 +127,7 @@ static void read_rows(const function *f, const char *text, int columns) {
 ** many are given. */
 static int read_arguments(const function *f, const line *head, const line *l, bool exchanged) {
   const char *rows = column(head, l, "rows");
-  int arity = 0, columns = rows ? columns_of(rows) : 0;
+  int columns = rows ? columns_of(rows) : 0, arity = columns;
   input.end = 1;
   times[0] = 1;
   if (rows) read_rows(f, rows, columns);
@@ -134,7 +136,8 @@ static int read_arguments(const function *f, const line *head, const line *l, bo
     snprintf(name, sizeof name, "%s", f->arguments[j]->name);
     size_t last = strlen(name) - 1;
     if (exchanged && last > 0 && name[last - 1] == '_') name[last] ^= 'a' ^ 'b';
-    const char *text = column(head, l, name);
+    /* The columns lo and hi are the bounds; the range of scores, which comes last, is 0 to 1. */
+    const char *text = strcmp(name, "lo") ? column(head, l, name) : NULL;
     if (!text) break;
     for (int i = 0; i < input.end; i++)
       cells[i][j] = f->arguments[j]->class == ARG_WORD ? word(text) : number(text);

@@ -1,11 +1,11 @@
 /*
-** The sign-flip test: compares ext/stats/sign_flip.h with its references, prints the worst errors,
-** and checks what must hold whatever the differences are.
+** Tests the sign-flip test: compares ext/stats/sign_flip.h with its references, prints the worst
+** errors, and checks properties that hold for any differences.
 **
 **     sign_flip FILE.csv
 **
-** A file's columns are method, p and rows; rows are differences, as 0.5 or 0.5x12.  What is
-** promised to be exact is held to 1e-12 of p, the rest, by inversion, to 1e-7.
+** A file's columns are method, p and rows; rows are differences, as 0.5 or 0.5x12.  The bar is
+** 1e-12 of p where the method is exact, and 1e-7 for inversion.
 */
 #include <math.h>
 #include <stdbool.h>
@@ -22,7 +22,7 @@
 
 enum { MOST_ROWS = 200000 };
 
-static const ev_host nobody = {NULL, NULL};
+static const ev_host nobody = {0};
 static ev_score rows[MOST_ROWS];
 
 /* NaN, which fails every comparison, where there is no answer. */
@@ -313,7 +313,7 @@ static bool stop(void *context) {
 
 static void an_interrupt_is_heard(void) {
   double p;
-  ev_host host = {stop, NULL};
+  ev_host host = {.interrupted = stop};
   for (int i = 0; i < 38; i++) rows[i] = (ev_score){drawn() - 0.4, 1};
   ev_status status = ev_paired_p(rows, 38, NULL, host, &p);
   check(status == EV_INTERRUPTED, "exact, interrupted", status, EV_INTERRUPTED);

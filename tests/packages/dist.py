@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""What `make dist` made, after each platform's tests have run: make test-dist, or
+"""Tests the files of `make dist` after each platform's tests have run: make test-dist, or
 dist.py VERSION PLATFORM...
 
-Reads what the tests printed under build/dist/PLATFORM; holds every digit to those of
-linux-x86_64; reads the files for what they export, import and need; runs every program
-where it belongs or by an emulation, and holds every function in it to the library;
+Compares every digit that the tests printed under build/dist/PLATFORM with those of
+linux-x86_64; checks what the files export, import and need; runs every program except
+macOS's, natively or by an emulation, and compares its functions with the library's;
 unpacks and installs one on a machine without a compiler, played by a PATH; and builds
-everything anew in another directory, packages too, for the same bytes.
+everything again in another directory, packages included, which must give the same bytes.
 """
 import hashlib
 import json
@@ -26,8 +26,10 @@ ROOT = pathlib.Path(__file__).parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 import catalogue  # noqa: E402
 from checks import SQLITE, check, finish  # noqa: E402
+from macho import MachO  # noqa: E402
 
 BUILT = ROOT / "build/dist"
+ENDINGS = {"windows": "dll", "macos": "dylib"}
 # The oldest glibc, by the symbols: of x86_64 memcpy's, of aarch64 the first there was.
 GLIBC = {"linux-x86_64": (2, 14), "linux-aarch64": (2, 17)}
 # How a program is run that this machine cannot run by itself.
@@ -37,7 +39,7 @@ LARGEST = 3_500_000
 # What is rounded once by definition, or is not a number's business.
 NOT_ROUNDED = {"fma"}
 MATHEMATICS = set("""acos acosh asin asinh atan atan2 atanh cbrt cos cosh erf erfc exp exp10 exp2 expm1 fma fmod frexp
-hypot ldexp lgamma log log10 log1p log2 modf pow sin sincos sinh sqrt tan tanh tgamma""".split())
+hypot ldexp lgamma log log10 log1p log2 modf pow sin sincos sinh sqrt tan tanh tgamma __exp10 __sincos_stret""".split())
 
 
 def run(*command, **how):
@@ -46,7 +48,7 @@ def run(*command, **how):
 
 
 def library(platform):
-    return BUILT / platform / ("evalci.dll" if platform.startswith("windows") else "evalci.so")
+    return BUILT / platform / f"evalci.{ENDINGS.get(platform.split('-')[0], 'so')}"
 
 
 def program(platform):
@@ -140,6 +142,36 @@ def check_dll(platform):
         check(f"{platform}: {flag}", flag in text)
 
 
+def check_macho(platform, path, kind, exports):
+    """What macOS's loader asks of a file, as far as the file says."""
+    read, what = MachO(path.read_bytes()), f"{platform}: {path.name}"
+    check(f"{what}: a {kind} for that processor, not {read.kind} {read.cpu}", (read.kind, f"macos-{read.cpu}") == (kind, platform))
+    check(f"{what}: for macOS 11, not {read.minimum}", read.minimum == (11, 0))
+    check(f"{what}: needs the C library alone, not {read.libraries}", read.libraries == ["/usr/lib/libSystem.B.dylib"])
+    check(f"{what}: exports {read.exports}", read.exports == exports)
+    check(f"{what}: its signature fits its bytes", read.signed())
+    other = bytearray(read.data)
+    other[len(other) // 2] ^= 1
+    check(f"{what}: and fits no others", not MachO(bytes(other)).signed())
+    check(f"{what}: nothing is written and run", all(rights & 6 != 6 for rights in read.rights.values()))
+    check(f"{what}: at any address", kind == "library" or read.independent)
+    check(f"{what}: stack protector, fortified", {"__stack_chk_fail", "__memcpy_chk"} <= read.imports)
+    check(f"{what}: computes by itself, not with {read.imports & MATHEMATICS - NOT_ROUNDED}",
+          not read.imports & MATHEMATICS - NOT_ROUNDED)
+    check(f"{what}: rounds each product", read.cpu != "arm64" or read.fused() == 0)
+    check(f"{what}: no path of this machine", str(ROOT).encode() not in read.data)
+
+
+def check_library_macho(platform):
+    path = library(platform)
+    check_macho(platform, path, "library", ["_sqlite3_evalci_init"])
+    check(f"{platform}: its own name", MachO(path.read_bytes()).name == "@rpath/evalci.dylib")
+
+
+def check_program_macho(platform):
+    check_macho(platform, program(platform), "program", ["__mh_execute_header"])
+
+
 def check_program_elf(platform):
     path = str(program(platform))
     head, dynamic = run("readelf", "-lW", path)[1], run("readelf", "-dW", path)[1]
@@ -208,7 +240,9 @@ def check_program(platform, scratch):
     size = program(platform).stat().st_size
     print(f"  {platform}: the library has {library(platform).stat().st_size:,} bytes, the program {size:,}", flush=True)
     check(f"{platform}: the program is no larger than {LARGEST}, {size}", size <= LARGEST)
-    (check_program_exe if platform.startswith("windows") else check_program_elf)(platform)
+    {"windows": check_program_exe, "macos": check_program_macho}.get(platform.split("-")[0], check_program_elf)(platform)
+    if platform.startswith("macos"):
+        return
     check_answers(platform, scratch)
     if platform in EMULATION:
         return
@@ -272,7 +306,7 @@ def check_same_bytes(scratch, platforms):
                     ignore=lambda folder, names: [n for n in names if n in ("apt", "www", "doc", "test")])
     for platform in platforms:
         status, said = run("make", "-s", f"-j{os.cpu_count()}", "-f", "ext/dist/platform.mk", f"PLATFORM={platform}", "library",
-                           "program", cwd=other, env={**os.environ, "MAKEFLAGS": ""})
+                           "program", cwd=other, env={**os.environ, "MAKEFLAGS": "", "ZIG": str(ROOT / "build/zig")})
         check(f"{platform} builds elsewhere: {said[-300:]}", status == 0)
         for made in (library(platform), program(platform)):
             check(f"{platform}: the same bytes of {made.name}",
@@ -299,7 +333,7 @@ def main(version, *platforms):
     whole = digits("linux-x86_64")
     for platform in platforms:
         check_run(platform, whole)
-        (check_dll if platform.startswith("windows") else check_elf)(platform)
+        {"windows": check_dll, "macos": check_library_macho}.get(platform.split("-")[0], check_elf)(platform)
         if platform.endswith("aarch64"):
             check_fused(platform)
     check_files(version, platforms)

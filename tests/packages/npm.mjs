@@ -1,11 +1,11 @@
 // What a user of the npm package does: npm.mjs CLIENT [PATH OF ITS MODULE]
 // CLIENT is better-sqlite3, libsql or node:sqlite.
 import { createRequire } from "node:module";
-import evalci, { getLoadablePath, load } from "evalci";
+import evalci, { getLoadablePath, load } from "sqlite-evalci";
 
 const [client, path] = process.argv.slice(2);
 const require = createRequire(import.meta.url);
-const common = require("evalci");
+const common = require("sqlite-evalci");
 let db;
 if (client === "node:sqlite") {
   const { DatabaseSync } = require("node:sqlite");

@@ -1,25 +1,29 @@
 #!/usr/bin/python3
-"""Installs every package of `make packages` where nothing of evalci is, and uses it:
+"""Installs every package of `make packages` where evalci is not installed, and uses it:
 make test-packages, or packages.py VERSION DIRECTORY NODE.
 
-DATASETTE and SQLITE_UTILS in the environment, each the path of that program's source,
-make the plugins run in the programs themselves as well.
+If DATASETTE and SQLITE_UTILS in the environment are the paths of those programs' sources,
+the plugins also run in the programs themselves.
 """
 import glob
 import json
 import os
 import pathlib
+import re
 import shutil
 import sqlite3
 import subprocess
 import sys
 import tarfile
 import tempfile
+import time
 import zipfile
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
 HERE = ROOT / "tests/packages"
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path[:0] = [str(ROOT / "tests"), str(HERE)]
+import action  # noqa: E402
+from api import check_used, used  # noqa: E402
 from checks import SQLITE, check, finish  # noqa: E402
 
 INTERVAL = "[0.69622"
@@ -57,7 +61,7 @@ def metadata_of(path):
         return next(archive.read(name).decode() for name in archive.namelist() if name.endswith("METADATA"))
     if path.suffix == ".tgz":
         return tarfile.open(path).extractfile("package/package.json").read().decode()
-    return run("sh", "-c", f"dpkg-deb --fsys-tarfile '{path}' | tar -xO ./usr/share/doc/evalci/copyright")[1]
+    return run("sh", "-c", f"dpkg-deb --fsys-tarfile '{path}' | tar -xO ./usr/share/doc/sqlite3-evalci/copyright")[1]
 
 
 def check_licences(packages):
@@ -67,15 +71,15 @@ def check_licences(packages):
             check(f"{path.name} names its licence", "GPL-3.0-or-later" in text or "License: GPL-3+\n" in text)
 
 
-def venv(path, packages, *names, system=False):
-    run("/usr/bin/python3", "-m", "venv", *(["--system-site-packages"] if system else []), path)
+def venv(path, packages, *names, system=False, python="/usr/bin/python3"):
+    run(python, "-m", "venv", *(["--system-site-packages"] if system else []), path)
     status, said = run(path / "bin/pip", "install", "--no-index", "--find-links", packages, *names, env=clean())
     check(f"pip installs {' '.join(names)} with no network: {said[-500:]}", status == 0)
     return path / "bin/python"
 
 
 def check_wheel(version, packages, scratch):
-    python = venv(scratch / "venv", packages, "evalci")
+    python = venv(scratch / "venv", packages, "sqlite-evalci")
     status, said = run(python, HERE / "use.py", env=clean(), cwd=scratch)
     check(f"the wheel is used: {said}", status == 0)
     if status:
@@ -87,30 +91,31 @@ def check_wheel(version, packages, scratch):
     check("sql() by both names", got["schema"] and got["adapter"])
     check(f"sql() of no file: {got['no file']}", "'nothing'; there are README.md, adapters/" in got["no file"])
     check(f"a Python that cannot: {got['cannot']}", "pysqlite3" in got["cannot"]
-          and got["cannot"].startswith("RuntimeError: evalci.load: this connection cannot"))
+          and got["cannot"].startswith("RuntimeError: sqlite_evalci.load: this connection cannot"))
     check(f"extensions are closed again: {got['closed again']}", "not authorized" in got["closed again"])
-    for tag in ("manylinux_2_17_aarch64", "musllinux_1_2_x86_64", "win_amd64", "manylinux2014_x86_64", "manylinux_2_14_x86_64"):
+    for tag in ("manylinux_2_17_aarch64", "musllinux_1_2_x86_64", "win_amd64", "manylinux2014_x86_64", "manylinux_2_14_x86_64",
+                "macosx_11_0_arm64", "macosx_15_0_arm64", "macosx_11_0_x86_64"):
         status, said = run(python, "-m", "pip", "download", "--no-index", "--no-deps", "--find-links", packages,
-                           "--only-binary=:all:", "--platform", tag, "--dest", scratch / tag, "evalci", env=clean())
+                           "--only-binary=:all:", "--platform", tag, "--dest", scratch / tag, "sqlite-evalci", env=clean())
         check(f"pip finds one for {tag}: {said[-300:]}", (status == 0) and len(os.listdir(scratch / tag)) == 1)
     return python
 
 
 def check_commands(version, python, scratch):
-    """The command that pip installed is the program, and python3 -m evalci starts it."""
+    """The command that pip installed is the program, and python3 -m sqlite_evalci starts it."""
     program = python.parent / "evalci"
     built = ROOT / "build/dist" / f"linux-{os.uname().machine}" / "bin/evalci"
     check("the command is the program that was tested", program.read_bytes() == built.read_bytes() and os.access(program, os.X_OK))
     demo(scratch / "demo.db")
     check_verbs("pip", version, [program], scratch)
-    status, said = run(python, "-m", "evalci", "leaderboard", "demo.db", env=clean(PYTHONIOENCODING="cp1252"), cwd=scratch)
-    check(f"by python3 -m evalci the same: {said}", (status, said) == run(program, "leaderboard", "demo.db", env=clean(), cwd=scratch))
+    status, said = run(python, "-m", "sqlite_evalci", "leaderboard", "demo.db", env=clean(PYTHONIOENCODING="cp1252"), cwd=scratch)
+    check(f"by python3 -m sqlite_evalci the same: {said}", (status, said) == run(program, "leaderboard", "demo.db", env=clean(), cwd=scratch))
     # 20 right of 20 are surely above 0.01, and too few to say whether they are above 0.999.
     for least, wanted in (("0.01", 0), ("0.999", 2), ("", 3)):
-        got = run(python, "-m", "evalci", "gate", "demo.db", "--candidate", "claude-2.1", "--min", least, env=clean(), cwd=scratch)
+        got = run(python, "-m", "sqlite_evalci", "gate", "demo.db", "--candidate", "claude-2.1", "--min", least, env=clean(), cwd=scratch)
         check(f"and its status is the program's: {got}", got[0] == wanted)
     program.rename(scratch / "moved")
-    status, said = run(python, "-m", "evalci", "formats", env=clean(), cwd=scratch)
+    status, said = run(python, "-m", "sqlite_evalci", "formats", env=clean(), cwd=scratch)
     check(f"without the program: {said}", status == 3 and said.startswith("evalci: the program evalci is not where"))
     (scratch / "moved").rename(program)
 
@@ -144,15 +149,18 @@ def check_verbs(what, version, command, folder):
 
 def check_plugins(version, packages, scratch):
     run("/usr/bin/python3", "-m", "venv", "--system-site-packages", scratch / "hosts")
-    status, said = run(scratch / "hosts/bin/pip", "install", "--no-index", "--no-deps", "--find-links", packages, "evalci",
-                       "datasette-evalci", "sqlite-utils-evalci", env=clean())
+    status, said = run(scratch / "hosts/bin/pip", "install", "--no-index", "--no-deps", "--find-links", packages, "sqlite-evalci",
+                       "datasette-sqlite-evalci", "sqlite-utils-sqlite-evalci", env=clean())
     check(f"pip installs the plugins: {said[-300:]}", status == 0)
     python = scratch / "hosts/bin/python"
-    for group, module in (("datasette", "datasette_evalci"), ("sqlite_utils", "sqlite_utils_evalci")):
+    for group, module in (("datasette", "datasette_sqlite_evalci"), ("sqlite_utils", "sqlite_utils_sqlite_evalci")):
         for source in filter(lambda path: path is not None, ("", os.environ.get(group.upper()))):
-            got = run(python, HERE / "host.py", group, module, *([source] if source else []), env=clean(), cwd=scratch)
             where = source or "a host that is played"
-            check(f"{group}'s plugin in {where}: {got}", got[0] == 0 and got[1].split()[-1:] == [version])
+            folder = pathlib.Path(tempfile.mkdtemp(dir=scratch))
+            got = run(python, HERE / "host.py", group, module, *([source] if source else []), env=clean(), cwd=folder)
+            # One page fewer where the host has one of its own.
+            pages = {"datasette": 10 if source else 9, "sqlite_utils": 0}[group]
+            check(f"{group}'s plugin in {where}: {got[1][-500:]}", got[0] == 0 and got[1].split()[-2:] == [str(pages), version])
 
 
 def check_notebook(packages, scratch):
@@ -161,7 +169,7 @@ def check_notebook(packages, scratch):
     folder.mkdir()
     demo(folder / "demo.db")
     shutil.copy(HERE / "notebook.ipynb", folder)
-    python = venv(scratch / "pandas", packages, "evalci", system=True)
+    python = venv(scratch / "pandas", packages, "sqlite-evalci", system=True)
     (library,) = glob.glob(str(scratch / "pandas/lib/python3*/site-packages"))
     homes = {name: str(folder) for name in ("JUPYTER_CONFIG_DIR", "IPYTHONDIR", "MPLCONFIGDIR")}
     status, said = run(python, "-m", "nbconvert", "--execute", "--to", "notebook", "--output", "run.ipynb", "notebook.ipynb",
@@ -170,10 +178,42 @@ def check_notebook(packages, scratch):
     if status:
         return
     outputs = [output for cell in json.loads((folder / "run.ipynb").read_text())["cells"] for output in cell["outputs"]]
+    pages = ["".join(output["data"]["text/html"]) for output in outputs if "text/html" in output.get("data", {})]
+    check("a DataFrame of nine models, and the leaderboard", [page.count("<tr") for page in pages] == [10, 10])
+    check("which draws nine bars", pages[-1:] and pages[-1].count("<svg") == 9 and "83.9%–99.9%" in pages[-1])
     shown = {kind: "".join(data) for output in outputs for kind, data in output.get("data", {}).items()}
-    check("a DataFrame of nine models", shown.get("text/html", "").count("<tr") == 10)
     check("a plot", len(shown.get("image/png", "")) > 5000)
     check("the SVG", shown.get("image/svg+xml", "").startswith("<svg") and "</svg>" in shown["image/svg+xml"])
+
+
+def check_ten_seconds(packages, scratch):
+    """From nothing but Python and a folder of packages to a leaderboard of a CSV file: three commands."""
+    folder = scratch / "ten seconds"
+    folder.mkdir()
+    (folder / "results.csv").write_text("model,item,correct\n" + "".join(
+        f"{model},{item},{int(item % modulus > 0)}\n" for model, modulus in (("new", 9), ("old", 3)) for item in range(60)))
+    begun = time.monotonic()
+    for command in ("/usr/bin/python3 -m venv env", f"env/bin/pip install --no-index --find-links '{packages}' sqlite-evalci",
+                    "env/bin/evalci leaderboard results.csv"):
+        status, said = run("sh", "-c", command, cwd=folder, env=clean())
+        check(f"{command}: {said[-300:]}", status == 0)
+    check(f"a leaderboard after three commands: {said}", re.search(r"1 +new +88\.3%", said) and re.search(r"2 +old +66\.7%", said))
+    print(f"from nothing to a leaderboard by pip: {time.monotonic() - begun:.1f} s")
+
+
+def check_api(packages, python, scratch):
+    """sqlite_evalci as pandas users have it: without pandas, with it, and in a Python that loads no extensions."""
+    check_used("the wheel", used(python, scratch, "without pandas", env=clean()), False, True)
+    with_pandas = venv(scratch / "system", packages, "sqlite-evalci", system=True)
+    check_used("the wheel, with pandas", used(with_pandas, scratch, "with pandas", env=clean()), True, True)
+    check_used("the wheel, by the program", used(with_pandas, scratch, "by the program", "--program", env=clean()), True, False)
+    asked = "import sqlite3, venv; print(hasattr(sqlite3.Connection, 'enable_load_extension'))"
+    others = [other for other in dict.fromkeys(map(shutil.which, ("python3", "python3.12", "python3.10", "python3.8")))
+              if other and run(other, "-c", asked) == (0, "False\n")]
+    for i, other in enumerate(others):
+        own = venv(scratch / f"no extensions {i}", packages, "sqlite-evalci", python=other)
+        check_used(f"{other}, which loads no extensions", used(own, scratch, f"used {i}", env=clean()), False, False)
+    print(f"{len(others)} Pythons here load no extensions")
 
 
 def check_npm(version, packages, node, scratch):
@@ -181,11 +221,11 @@ def check_npm(version, packages, node, scratch):
     app.mkdir()
     (app / "package.json").write_text('{"private": true}')
     machine = run("node", "-p", "process.arch")[1].strip()
-    tarballs = [packages / f"evalci-{version}.tgz", packages / f"evalci-linux-{machine}-glibc-{version}.tgz"]
+    tarballs = [packages / f"sqlite-evalci-{version}.tgz", packages / f"sqlite-evalci-linux-{machine}-glibc-{version}.tgz"]
     status, said = run("npm", "install", "--no-audit", "--no-fund", *tarballs, cwd=app)
     check(f"npm installs it: {said[-500:]}", status == 0)
-    installed = sorted(path.name for path in (app / "node_modules").glob("evalci*"))
-    check(f"with the library of this machine alone: {installed}", installed == ["evalci", f"evalci-linux-{machine}-glibc"])
+    installed = sorted(path.name for path in (app / "node_modules").glob("*evalci*"))
+    check(f"with the library of this machine alone: {installed}", installed == ["sqlite-evalci", f"sqlite-evalci-linux-{machine}-glibc"])
     shutil.copy(HERE / "npm.mjs", app)
     modules = ROOT / "build/clients/node/node_modules"
     (newer,) = glob.glob(str(node / "node_modules/node-linux-*/bin/node"))
@@ -197,12 +237,12 @@ def check_npm(version, packages, node, scratch):
     demo(app / "demo.db")
     check_verbs("npm", version, [app / "node_modules/.bin/evalci"], app)
     check_tools(app, node, version)
-    shutil.rmtree(app / f"node_modules/evalci-linux-{machine}-glibc")
-    status, said = run("node", "-p", "require('evalci').getLoadablePath()", cwd=app)
-    check(f"without the library's package: {said}", status != 0 and f"package evalci-linux-{machine}-glibc is not installed" in said)
+    shutil.rmtree(app / f"node_modules/sqlite-evalci-linux-{machine}-glibc")
+    status, said = run("node", "-p", "require('sqlite-evalci').getLoadablePath()", cwd=app)
+    check(f"without the library's package: {said}", status != 0 and f"package sqlite-evalci-linux-{machine}-glibc is not installed" in said)
     got = run(app / "node_modules/.bin/evalci", "formats", cwd=app)
-    check(f"nor has the command a program: {got}", got[0] == 3 and f"package evalci-linux-{machine}-glibc is not installed" in got[1])
-    elsewhere = "Object.defineProperty(process, 'platform', {value: 'sunos'}); require('evalci').getLoadablePath()"
+    check(f"nor has the command a program: {got}", got[0] == 3 and f"package sqlite-evalci-linux-{machine}-glibc is not installed" in got[1])
+    elsewhere = "Object.defineProperty(process, 'platform', {value: 'sunos'}); require('sqlite-evalci').getLoadablePath()"
     status, said = run("node", "-e", elsewhere, cwd=app)
     check("on another platform", status != 0 and f"no library for sunos-{machine}; there are linux-x64-glibc" in said)
 
@@ -212,10 +252,10 @@ def check_tools(app, node, version):
     shutil.copy(HERE / "types.ts", app)
     status, said = run(node / "node_modules/.bin/tsc", "--noEmit", "--strict", "--module", "node16", "types.ts", cwd=app)
     check(f"the types: {said}", status == 0)
-    (app / "wrong.ts").write_text('import { load } from "evalci";\nload(1);\n')
+    (app / "wrong.ts").write_text('import { load } from "sqlite-evalci";\nload(1);\n')
     status, said = run(node / "node_modules/.bin/tsc", "--noEmit", "--module", "node16", "wrong.ts", cwd=app)
     check(f"which refuse what is no database: {said}", status != 0 and "wrong.ts(2," in said)
-    (app / "program.js").write_text('import { load } from "evalci";\nimport Database from "better-sqlite3";\n'
+    (app / "program.js").write_text('import { load } from "sqlite-evalci";\nimport Database from "better-sqlite3";\n'
                                     'const db = new Database(":memory:");\nload(db);\n'
                                     'console.log(db.prepare("SELECT evalci_version() AS v").get().v);\n')
     modules = ROOT / "build/clients/node/node_modules"
@@ -233,7 +273,7 @@ def check_deb(version, packages):
         status, said = run("lintian", "--fail-on", "error", path)
         check(f"lintian of {path.name}: {said}", status == 0 and "E: " not in said)
     sudo = [] if os.getuid() == 0 else ["sudo"]
-    deb = packages.resolve() / f"evalci_{version}_{architecture}.deb"
+    deb = packages.resolve() / f"sqlite3-evalci_{version}_{architecture}.deb"
     apt = [*sudo, "apt-get", "-o", "DPkg::Lock::Timeout=300", "-qq", "-y"]
     status, said = run(*apt, "install", "--no-install-recommends", deb)
     check(f"apt installs it: {said[-300:]}", status == 0)
@@ -242,7 +282,7 @@ def check_deb(version, packages):
     with tempfile.TemporaryDirectory() as made:
         demo(pathlib.Path(made) / "demo.db")
         check_verbs("apt", version, ["/usr/bin/evalci"], pathlib.Path(made))
-    status, said = run(*apt, "purge", "evalci")
+    status, said = run(*apt, "purge", "sqlite3-evalci")
     check(f"apt removes it, and nothing is left: {said[-300:]}", status == 0
           and not os.path.exists("/usr/share/evalci") and not os.path.exists("/usr/bin/evalci"))
 
@@ -253,7 +293,11 @@ def main(version, packages, node):
         scratch = pathlib.Path(made).resolve()
         check_reproducible(version, packages, scratch)
         check_licences(packages)
-        check_commands(version, check_wheel(version, packages, scratch), scratch)
+        check_ten_seconds(packages, scratch)
+        python = check_wheel(version, packages, scratch)
+        check_commands(version, python, scratch)
+        check_api(packages, python, scratch)
+        action.check_installs(packages)
         check_plugins(version, packages, scratch)
         check_notebook(packages, scratch)
         check_npm(version, packages, node, scratch)

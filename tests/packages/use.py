@@ -1,10 +1,10 @@
-"""What a user of the wheel does, run by the Python that it was installed in:
-use.py VERSION.  Prints JSON that packages.py looks at."""
+"""Uses the wheel in the Python in which it was installed:
+use.py VERSION.  Prints JSON that packages.py checks."""
 import json
 import sqlite3
 import sys
 
-import evalci
+import sqlite_evalci
 
 
 def said(call, *args):
@@ -20,20 +20,20 @@ class Without:
 
 
 def reloaded(db):
-    db.execute("SELECT load_extension(?)", (evalci.loadable_path(),))
+    db.execute("SELECT load_extension(?)", (sqlite_evalci.loadable_path(),))
 
 
 db = sqlite3.connect(":memory:")
-evalci.load(db)
+sqlite_evalci.load(db)
 print(json.dumps({
-    "version": evalci.__version__,
+    "version": sqlite_evalci.__version__,
     "same": db.execute("SELECT evalci_version()").fetchone()[0],
     "interval": db.execute("SELECT bayes_ci_counts(18, 20)").fetchone()[0],
-    "path": evalci.loadable_path(),
+    "path": sqlite_evalci.loadable_path(),
     "python": sys.executable,
-    "schema": evalci.sql("schema") == evalci.sql("schema.sql"),
-    "adapter": "CREATE VIEW" in evalci.sql("adapters/promptfoo"),
-    "no file": said(evalci.sql, "nothing"),
-    "cannot": said(evalci.load, Without()),
+    "schema": sqlite_evalci.sql("schema") == sqlite_evalci.sql("schema.sql"),
+    "adapter": "CREATE VIEW" in sqlite_evalci.sql("adapters/promptfoo"),
+    "no file": said(sqlite_evalci.sql, "nothing"),
+    "cannot": said(sqlite_evalci.load, Without()),
     "closed again": said(reloaded, db),
 }))

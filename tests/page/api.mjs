@@ -142,7 +142,7 @@ function files() {
   lost.close();
   evalci.files.clear();
   same("forgotten", [evalci.files.list(), evalci.files.has(given)], [[], false]);
-  check("no name", /no name of a file/.test(refusal(() => evalci.files.add("../..", "x")).message));
+  check("no name", /not the name of a file/.test(refusal(() => evalci.files.add("../..", "x")).message));
 
   // In WAL mode: with all of it in the file, and with the latest in the log.
   execFileSync("sqlite3", [...SQLITE, path, "PRAGMA journal_mode = wal", "INSERT INTO results VALUES ('late', 't', 1, 1)"]);

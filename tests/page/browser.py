@@ -1,7 +1,7 @@
-"""Headless Chromium, driven by the DevTools protocol over a pipe, with what Python has.
+"""Headless Chromium, driven by the DevTools protocol over a pipe, with Python's standard library.
 
-One browser, one page in it.  All that the page or its workers write to the console, all
-they ask of the network and what they save is kept, for tests to look at.
+There is one browser with one page.  Everything that the page or its workers write to the
+console, request from the network or save is kept for the tests.
 """
 import base64
 import fcntl
@@ -161,8 +161,8 @@ class Browser:
         self.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         self.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
-    def screenshot(self, path):
-        png = self.send("Page.captureScreenshot", format="png", captureBeyondViewport=True)
+    def screenshot(self, path, **clip):
+        png = self.send("Page.captureScreenshot", format="png", captureBeyondViewport=True, **clip)
         path.write_bytes(base64.b64decode(png["data"]))
 
     def download(self, name, timeout=60):

@@ -31,8 +31,9 @@ function catalogue() {
 
 const { functions, words } = catalogue();
 
-/* A whole number is an integer. */
+/* A whole number is an integer; NULL is null. */
 function number(text) {
+  if (text === "NULL") return null;
   const value = Number(text);
   return Number.isInteger(value) && Math.abs(value) < 2 ** 60 ? BigInt(value) : value;
 }
@@ -53,7 +54,8 @@ function ask(f, given, exchanged) {
   const columns = given.rows ? readRows(given.rows) : 0, values = [];
   for (const name of f.args.slice(columns)) {
     const text = given[exchanged ? name.replace(/_([ab])$/, (_, model) => (model === "a" ? "_b" : "_a")) : name];
-    if (text === undefined) break;
+    /* The columns lo and hi are the bounds; the range of scores, which comes last, is 0 to 1. */
+    if (text === undefined || name === "lo") break;
     values.push(words.has(name) ? text : number(text));
   }
   const call = [...Array.from({ length: columns }, (_, i) => `c${i}`), ...values.map(() => "?")].join(", ");
@@ -91,7 +93,7 @@ for (const file of files) {
   const [head, ...lines] = readFileSync(file, "utf8").trimEnd().split(/\r?\n/).map((line) => line.split(","));
   for (const line of lines) {
     const given = Object.fromEntries(head.map((name, i) => [name, line[i]]));
-    const f = ["_ci_counts", "_counts", ""].map((ending) => functions.get(given.method + ending)).find(Boolean);
+    const f = ["", "_ci_counts", "_counts"].map((ending) => functions.get(given.method + ending)).find(Boolean);
     const [name, ...digits] = wanted[asked++] ?? [];
     if (!check(`${file}: ${line.join(",").slice(0, 90)}: asked as ${name}`, f && name === f.name)) continue;
     const got = ask(f, given, false);

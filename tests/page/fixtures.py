@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What tools write, for the suites of tests/page, made by those of tests/import: tests/page/fixtures.py FOLDER
+"""Writes files of other tools, by the suites of tests/import, for those of tests/page: tests/page/fixtures.py FOLDER
 
 A folder for each: jsonl, promptfoo, zstd (Inspect's log), harbor, mlflow, deepeval, every_eval_ever, counts, votes.
 """

@@ -1,13 +1,13 @@
 #!/usr/bin/python3
-"""The page in a real browser: tests/page/page.py build/dist/PLATFORM build/page/evalci.html
+"""Tests the page in a real browser: tests/page/page.py build/dist/PLATFORM build/page/evalci.html
 
-The extension and the program there have the same library of mathematics in them.
+The extension and the program in build/dist/PLATFORM have the page's functions of math.h.
 
-Opens the page from its file in headless Chromium, without a network, and gives it what
-people have, by drop and by dialog: each input must be told for what it is, and its report
-be that of `evalci report`, to the byte, but for its date and the last digits of numbers.
-Then counts and votes, wrong files, names that no page should trust, a database
-of 200 MB, SQL, downloads, the keyboard alone, a phone's and a desktop's width, light and
+Opens the page from its file in headless Chromium, without a network, and gives it files
+by drop and by dialog: the page must recognise each, and its report must be that of
+`evalci report` to the byte, except its date and the last digits of numbers.  Further tests
+are of counts and votes, wrong files, names that no page should trust, a database of
+200 MB, SQL, downloads, the keyboard alone, a phone's and a desktop's width, light and
 dark.  The screenshots are left in build/page/pictures.
 """
 import contextlib
@@ -241,7 +241,7 @@ def each_input(page, path):
             what = f"{name} by {way}"
             if way == "drop":
                 said, refused = page.dropped(*files)
-                if name == "HELM" and "choose it by the button" in refused:
+                if name == "HELM" and "choose the folder by the button" in refused:
                     continue  # Chromium hides names with a colon from what is dropped on a page that is a file
             else:
                 said, refused = page.chosen(*files, selector="#folder" if source.is_dir() and not several else "#files")
@@ -360,7 +360,7 @@ def choices(page, path):
     """What a file lacks can be told."""
     said, refused = page.dropped(path / "nameless.csv")
     check(f"a message names choices by their labels: {refused!r}",
-          "say which it is by Choices, “column of models”, or name the model by Choices, “name of the model, where files have none”" in refused)
+          "say which it is by Choices, “column of models”, or name the model by Choices, “name of the model, if files have none”" in refused)
     said, refused = choose(page, lambda: page.give(lambda: page.run("document.getElementById('again').click()")), model="mine <b>")
     check(f"a model's name as a choice: {said!r} {refused!r}", "1 CSV file: 1 model, 1 task, 3 answers." in said)
     check("the chosen name is in the report", "mine &lt;b&gt;" in page.report())
@@ -471,7 +471,7 @@ def sql_box(page, path):
     rows, _ = page.ask("SELECT value FROM generate_series(1, 1234567); SELECT 'after'")
     check("a long result is cut, and the next follows", len(rows) == 501 and rows[-1] == ["after"])
     rows, _ = page.ask("SELECT value, 'a,\"b\"' AS text, NULL AS none, 0.1 + 0.2 AS sum FROM generate_series(1, 5000)")
-    check("it says that there is more", len(rows) == 500 and "The first 500 rows; there are more" in text_of(page, "answered"))
+    check("it says that there is more", len(rows) == 500 and "The first 500 rows; the CSV has all of them" in text_of(page, "answered"))
     page.run("document.getElementById('save-result').click()")
     saved = list(csv.reader(io.StringIO(page.download("result.csv").decode(), newline="")))
     check("the CSV has all rows and all digits", len(saved) == 5001 and saved[0] == ["value", "text", "none", "sum"] and

@@ -5,8 +5,8 @@ cluster.py EXTENSION [TASKS], for rows.sql with as many tasks, of 15,000 rows ea
 
 Each server is a PostgreSQL cluster of its own and listens on loopback.  The rows are
 inserted into the partitioned table of sql/pushdown/cluster.sql, which sends each to
-the server of its question.  That only counts travel is read from the plans as they
-ran; that a server's end is an error, from ending one while it counts.
+the server of its question.  The plans, as they ran, show that only counts travel;
+stopping a server while it counts shows that this is an error.
 """
 import contextlib
 import os

@@ -3,10 +3,10 @@
 the same rows to the digit: make test-pushdown, or run.py EXTENSION DUCKDB [TASKS],
 for rows.sql with as many tasks, of 15,000 rows each.
 
-Every engine makes the rows of rows.sql itself.  The counting
-queries run there as they are in sql/pushdown, their CSV is imported by the real
-sqlite3 shell, and what finish.sql's views give is compared with what eval_leaderboard and
-eval_compare give over the rows, value by value and type by type.  The methods that those do not use are compared likewise.
+Every engine makes the rows of rows.sql itself.  The counting queries of sql/pushdown run
+there, the real sqlite3 shell imports their CSV, and the views of finish.sql are compared
+with eval_leaderboard and eval_compare over the rows, value by value and type by type.  The
+methods that these do not use are compared likewise.
 """
 import contextlib
 import csv

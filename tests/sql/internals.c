@@ -1,6 +1,6 @@
 /*
-** What the SQL surface is made of, where no SQL leads to it: numbers as text, and what
-** becomes of a model that could not answer (contract 2 and 9).
+** Tests parts of the SQL surface that no SQL reaches: numbers as text, and the errors of a
+** model that fails (contract 2 and 9).
 */
 #include <math.h>
 #include <stdint.h>
@@ -181,9 +181,9 @@ static void every_status_is_told(void) {
       {EV_TOO_LARGE,
        {0, 1},
        SQLITE_ERROR,
-       "f: these clusters hold more questions than double precision can weigh; pass fewer, or "
+       "f: these clusters have too many questions for double precision; pass fewer, or "
        "scale k and n down",
-       "f: these clusters hold more questions than double precision can weigh; pass fewer, or "
+       "f: these clusters have too many questions for double precision; pass fewer, or "
        "scale k and n down"},
       {EV_NOT_CONVERGED,
        {0, 1},

@@ -1,11 +1,11 @@
 #!/bin/sh
-# The test runner is itself under test: scripts it must pass, and scripts it
-# must fail, with what it must say of them.  RUNNER may name another.
+# Tests the test runner: scripts that must pass, and scripts that must fail with a given
+# message.  RUNNER may name another runner.
 run=${RUNNER:-build/sqllogictest}
 dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT
 passed=0 failed=0
 
-# expect STATUS TEXT NAME: the script on standard input ends so, and says TEXT.
+# expect STATUS TEXT NAME: checks that the script on standard input exits with STATUS and prints TEXT.
 expect() {
   cat >"$dir/$3.test"
   out=$($run "$dir/$3.test" 2>&1); rc=$?

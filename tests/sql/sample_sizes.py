@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""Published powers and numbers of questions, and the planning functions beside them.  Contract 32.
+"""Compares published powers and numbers of questions with the planning functions.  Contract 32.
 
     sample_sizes.py build/evalci.so
 
-Each published number is first had again by the formula, or the test, that it was published for; so it is known what it is.
-Ours is another test's: McNemar's mid-p where others take the exact one, which rejects less often, or a normal
-approximation, which ignores that counts are whole; and diff_ci where others take a z test.  So the power that ours has is
-had again too, by looking at every outcome there is, in whole numbers where that decides.
+Each published number is first reproduced by the formula, or the test, for which it was published.  evalci's number belongs
+to another test: McNemar's mid-p instead of the exact test, which rejects less often, or of a normal approximation, which
+ignores that counts are whole; and diff_ci instead of a z test.  So evalci's power is reproduced too, by enumerating every
+outcome, in whole numbers where rounding could decide.
 
 Not found in print where we looked, though asked for: numbers from SAS (its pages on PAIREDFREQ show calls without results),
 from PASS (pwrss, below, says that it was held to it), and Lachenbruch's own table.
@@ -106,6 +106,21 @@ def diff_power(n, p, q, tail=Fraction(1, 40)):
     return sum(a[k] * b[j] for k in range(n + 1) for j in range(n + 1) if not tail < better(k, j) < 1 - tail)
 
 
+def gate_n(p, t, sure, power, most):
+    """Right answers that pass by 1 - I_t(1+k, 1+n-k) = P(Bin(n+1, t) <= k), in whole numbers; the least n from which on, up to
+    `most`, the power is enough."""
+    p, t, sure, power = (Fraction(x) for x in (p, t, sure, power))
+    last = 0
+    for n in range(1, most):
+        at_most_k, k = Fraction(0), -1
+        while at_most_k < sure:
+            k += 1
+            at_most_k += math.comb(n + 1, k) * t**k * (1 - t) ** (n + 1 - k)
+        if sum(math.comb(n, i) * p**i * (1 - p) ** (n - i) for i in range(k, n + 1)) < power:
+            last = n
+    return last + 1
+
+
 # Connor, as powerandsamplesize.com has him: 23 pairs for .45 and .05
 check("Connor's 23", math.ceil(connor(0.45, 0.05, 0.8)) == 23)
 check("ours, 21, has the power", paired_power(21, 0.45, 0.05, mid_p) >= 0.8 > paired_power(20, 0.45, 0.05, mid_p))
@@ -136,4 +151,8 @@ check("R's 76.7", prop_test_power(76.65, 0.5, 0.75) < 0.9 < prop_test_power(76.7
 same("ours, that diff_ci leaves 0 out", ours("power_diff(50, 50, 0.5, 0.75)"), diff_power(50, 0.5, 0.75), 1e-13)
 check("ours, 76, has the power", diff_power(76, 0.5, 0.75) >= 0.9 > diff_power(75, 0.5, 0.75))
 check("and is what we plan", ours("plan_diff_n(0.5, 0.75, 0.9)") == 76)
+# A gate's threshold
+for case, most in ((("0.9", "0.8", "0.95", "0.8"), 140), (("1", "0.9", "0.95", "0.8"), 60), (("0.7", "0.5", "0.9", "0.95"), 110),
+                   (("0.3", "0.1", "0.99", "0.5"), 60), (("0.99", "0.9", "0.95", "0.9"), 120), (("0.95", "0.6", "0.6", "0.2"), 40)):
+    check(f"a gate of {case}", ours(f"plan_gate_n({', '.join(case)})") == gate_n(*case, most))
 finish()

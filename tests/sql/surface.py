@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The SQL surface, exactly: what the extension registers is what tests/catalogue.txt
-lists, README.md names it, and any other number of arguments is told how to call it.
+"""The SQL surface: the extension registers exactly the functions of tests/catalogue.txt,
+ext/FUNCTIONS.md names them, and the error for any other number of arguments says how to call them.
 Contract 1, 5 and 8.
 
     surface.py build/evalci.so
@@ -40,7 +40,8 @@ def signature(f):
     shown = {"attempts": "k", "threshold": "t", "loss": "margin", "tries_right": "c", "tried": "n"}
     shown |= {"questions": "n", "questions_a": "n_a", "questions_b": "n_b", "rate_a": "only_a", "rate_b": "only_b",
               "precision": "width", "loss": "margin"}
-    shown |= {"reading": "options", "amount": "total", "counted": "count"}
+    shown |= {"reading": "options", "voting": "options", "arena": "source", "amount": "total", "counted": "count", "human": "truth", "judging": "options"}
+    shown |= {"grade": "rating", "rated": "unit", "grade_a": "a", "grade_b": "b"}
     names = [shown.get(n, n.removeprefix("prior_").removeprefix("score_")) for n in f.arguments]
     parts = [", ".join(names[:f.arities[0]])]
     parts += [", " + ", ".join(names[a:b]) for a, b in zip(f.arities, f.arities[1:])]
@@ -78,9 +79,9 @@ def main():
     check(f"the tables are {tables}", modules == tables)
     check("no function is listed twice", len({f.name for f in functions}) == len(functions))
     wrong_arities(load(sqlite3.connect(":memory:")), [f for f in functions if f.kind in KINDS])
-    readme = (ROOT / "README.md").read_text()
+    page = (ROOT / "ext/FUNCTIONS.md").read_text()
     for f in functions:
-        check(f"README.md names {f.name}", re.search(rf"\b{f.name}\b", readme))
+        check(f"ext/FUNCTIONS.md names {f.name}", re.search(rf"\b{f.name}\b", page))
     finish()
 
 

@@ -3,8 +3,8 @@
 
     adapters.py EXTENSION
 
-Intervals are compared with the counts forms of the functions, called with counts that
-were read off the rows by eye.
+Intervals are compared with the functions over counts, called with counts that were
+counted by hand.
 """
 import json
 import pathlib

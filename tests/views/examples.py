@@ -1,20 +1,21 @@
 #!/usr/bin/python3
 """Runs the examples of every .md file and compares what they print.
 
-Each page gets a directory of its own, in which the project's folders lie as they
-do for its reader, and its blocks run there in order:
+Each page gets a directory of its own, with the project's folders as its reader has
+them, and its blocks run there in order:
 
     ```sql          in the real sqlite3 shell, on one database, evals.db
     ```sh           as a script; its last line must succeed
     ```c            is written to the file that its first line names
     ```python       as a program
-    ```yaml         its steps' commands, as a script
+    ```yaml         its steps' commands, as a script; tests/packages/action.py runs the action itself
     ```text         is what the block before it must print, errors included; of
                     make, part of what it prints
 
 The other languages are those of clients, which tests/clients/run starts.  What is
 not run stands in ELSEWHERE with where it is: a block that is neither fails.
 """
+import os
 import pathlib
 import re
 import subprocess
@@ -23,7 +24,8 @@ import tempfile
 
 import yaml
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent.parent / folder) for folder in ("", "packages")]
+from api import laid_out  # noqa: E402
 from checks import SQLITE, check, finish  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -31,14 +33,21 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
 # Commands that other suites run, or that change the machine.
 ELSEWHERE = {
     "sudo make install": "installs",
+    "pip install": "tests/packages/packages.py",
+    "npm install": "tests/packages/packages.py",
+    "tar xzf evalci-": "tests/packages/dist.py",
     "sqlite-utils query": "tests/clients/run",
-    "datasette evals.db": "tests/views/views.py runs its queries",
+    "datasette evals.db": "tests/packages/host.py, and tests/views/views.py runs its queries",
     "echo 'SELECT model, ci FROM eval_leaderboard' |": "tests/clients/run",
     "psql -X -f sql/pushdown/asked.sql": "tests/pushdown/run.py",
 }
 CLIENTS = {"js": "node", "java": "java", "r": "Rscript"}
 # Statements that say what is meant, at the head of a page: results need not be there.
 SLOGANS = ("SELECT model, bayes_ci(correct) FROM results GROUP BY model;\n", "SELECT * FROM eval_leaderboard;\n")
+
+
+# The program evalci where commands are and sqlite_evalci where Python finds it, as installed ones are.
+INSTALLED = {**os.environ, "PATH": f"{ROOT}/build/bin:{os.environ['PATH']}"}
 
 
 def pages():
@@ -56,7 +65,7 @@ def blocks(text):
 
 
 def run(command, folder, stdin=None):
-    return subprocess.run(command, input=stdin, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return subprocess.run(command, input=stdin, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=INSTALLED)
 
 
 def example(language, body, folder):
@@ -68,8 +77,12 @@ def example(language, body, folder):
     if language == "sh" and not any(command in body for command in ELSEWHERE):
         return run(["sh", "-e"], folder, body)
     if language == "yaml":
-        done = run(["sh", "-e"], folder, "".join(step["run"] + "\n" for step in yaml.safe_load(body)))
+        steps = yaml.safe_load(body)
+        done = run(["sh", "-e"], folder, "".join(step["run"] + "\n" for step in steps if "run" in step))
         check(f"steps succeed:\n{done.stdout}", done.returncode == 0)
+        for step in (step for step in steps if "uses" in step):
+            declared = yaml.safe_load((ROOT / step["uses"] / "action.yml").read_text())["inputs"]
+            check(f"inputs are the action's: {step}", set(step["with"]) <= set(declared))
     elif language == "c":
         (folder / re.match(r"/\* (\S+) \*/", body)[1]).write_text(body)
     elif language in CLIENTS:
@@ -105,6 +118,21 @@ def links(path):
     for target in re.findall(r"\]\(([^)#]*)(?:#[^)]*)?\)", text):
         if "://" not in target:
             check(f"{path.relative_to(ROOT)} links to {target}", target and (path.parent / target).exists())
+
+
+def files_named():
+    """A file that a source or a page names by its path is there; NAME is any.  The changelog names what is gone."""
+    name = re.compile(r"(?<![\w/.+-])(?:ext|sql|tests)/[\w/.-]*\w\.(?:[ch]|py|sh|sql|md|mk|txt|test|svg|m?js)\b")
+    found = [p for folder in ("ext", "sql", "tests") for p in (ROOT / folder).rglob("*") if p.is_file()]
+    for path in (ROOT / "README.md", ROOT / "Makefile", *found):
+        if path.name == "CHANGELOG.md" or "__pycache__" in path.parts:
+            continue
+        try:
+            named = set(name.findall(path.read_text()))
+        except UnicodeDecodeError:
+            continue  # no text
+        for target in sorted(t for t in named if "/NAME." not in t):
+            check(f"{path.relative_to(ROOT)} names {target}", (ROOT / target).exists())
 
 
 def cited(folder):
@@ -151,10 +179,16 @@ def parting(folder):
 def main():
     found = pages()
     check("the pages are found", len(found) >= 8)
-    check("the front page has at most 300 lines", len((ROOT / "README.md").read_text().splitlines()) <= 300)
-    for path in found:
-        page(path)
-        links(path)
+    front, header = (ROOT / "README.md").read_text(), (ROOT / "ext/evalci.h").read_text()
+    check("the front page has at most 200 lines", len(front.splitlines()) <= 200)
+    version = re.search(r'EVALCI_VERSION "(.*)"', header)[1]
+    check(f"it names the archives of {version}", set(re.findall(r"evalci-(\d+\.\d+\.\d+)-", front)) == {version})
+    with tempfile.TemporaryDirectory() as target:
+        INSTALLED.update(laid_out(pathlib.Path(target) / "python", ROOT / "build/evalci.so", ROOT / "build/bin/evalci"), PATH=INSTALLED["PATH"])
+        for path in found:
+            page(path)
+            links(path)
+    files_named()
     promises()
     building_in()
     with tempfile.TemporaryDirectory() as scratch:

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Reads what forest_svg and heatmap_svg draw: as XML, as text, as geometry (contract 23).
+"""Checks the drawings of forest_svg and heatmap_svg: as XML, as text, as geometry (contract 23).
 
     tests/views/pictures.py build/evalci.so [--write]
 
-With --write the pictures of the demo that sql/README.md shows are written anew.
+With --write, the pictures of the demo in sql/README.md are redrawn.
 """
 import json
 import math
@@ -253,6 +253,11 @@ def forest_axis(db):
         lo, hi = json.loads(ci)
         ticks = tick_texts(forest(db, [("a", (lo + hi) / 2, ci)]))
         check(f"the axis of {ci} goes from {ends[0]} to {ends[1]}, not {ticks}", (ticks[0], ticks[-1]) == ends)
+    # Of 1, 2, 5 and 10 the step is the one that goes about five times into the axis; a tie takes the longer.
+    for to, step in ((7.4, 1), (7.5, 2), (9, 2), (17.4, 2), (17.5, 5), (20, 5), (37.4, 5), (37.5, 10), (45, 10), (0.74, 0.1), (750, 200)):
+        ticks = [number(t) for t in tick_texts(forest(db, [("a", to / 2, None)], from_=0, to=to, unit=""))]
+        wanted = [i * step for i in range(int(to / step + 1e-9) + 1)]
+        check(f"an axis to {to} has ticks at {wanted}, not {ticks}", len(ticks) == len(wanted) and all(abs(a - b) < 1e-9 for a, b in zip(ticks, wanted)))
     rows = [("a", 0.84, "[0.8,0.88]"), ("b", 0.5, "[0.1,0.85]")]
     for options, ends in (({"from_": 0, "to": 1}, ("0%", "100%")), ({"from_": 0.5}, ("50%", "100%")),
                           ({"from_": -1, "to": 0}, ("−100%", "0%")), ({"to": 0.05}, ("0%", "5%")),

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""The promptfoo adapter on a database that promptfoo itself wrote.
+"""Tests the promptfoo adapter on a database that promptfoo itself wrote.
 
     promptfoo.py EXTENSION PROGRAM INSTALLATION
 
 make test-promptfoo installs promptfoo and runs this.  promptfoo runs the configs of
-tests/views/adapters/promptfoo: its echo provider, and one of which the answers are known.
+tests/views/adapters/promptfoo: its echo provider, and a provider with known answers.
 """
 import os
 import pathlib

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Other tools' databases as results: the views of sql/adapters in the real sqlite3 shell.
+"""Tests the views of sql/adapters over other tools' databases in the real sqlite3 shell.
 
     tools.py EXTENSION
 
-Each runs on a small database of its tool's shape, kept in tests/views/adapters; expected rows and counts were read off
-it by eye.  What the board makes of such rows is tested in adapters.py, and imports in tests/import.
+Each runs on a small database of its tool's form, kept in tests/views/adapters; expected rows and counts were written down
+by hand.  adapters.py tests the board over such rows, and tests/import tests imports.
 """
 import json
 import sys
@@ -141,7 +141,7 @@ def promptfoo_runs(t):
     t.check("promptfoo: what is skipped", t.rows(db, "SELECT what, note FROM promptfoo_skipped"),
             [("first", "not imported: there is a later run of daily")])
     head = (ROOT / "sql/adapters/promptfoo.sql").read_text()
-    t.shell(db, pasted(head, "To see all runs, each a task of its own:"))
+    t.shell(db, pasted(head, "To see all runs, each as a task of its own:"))
     t.check("promptfoo: all runs", t.number(db, "count(DISTINCT task) FROM results"), 3)
 
 

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Every number of the board, and the same in Datasette, in the tables of materialize.sql and in the gate.
+"""Checks every number of the board, also in Datasette, in the tables of materialize.sql and in the gate.
 
     views.py EXTENSION
 
-What eval_leaderboard and its like should say is worked out here from the rows, in Python: what is graded, what was asked again, counts,
-means, McNemar's p, Holm's steps, ranks.  Intervals are then asked of the functions over counts, with these.
+The expected values of eval_leaderboard and the other tables are computed here from the rows, in Python: which tasks are graded, which
+questions have several attempts, counts, means, McNemar's p, Holm's steps, ranks.  The functions over counts then give the intervals.
 """
 import base64
 import collections
@@ -118,6 +118,17 @@ class Expected:
             return "mean", mean, self.over("mean_ci", [(s,) for s in shares])
         return "mean, clustered by item", mean, self.over("clustered_mean_ci_counts", sums)
 
+    def right_or_wrong(self, model):
+        """(task, k, n) of every question of a task that is not graded."""
+        return [(task, sum(ss), len(ss)) for (task, _), ss in self.answers[model].items() if task not in self.graded and ss]
+
+    def nested(self, model):
+        """Each task's interval from all of them, if there are two or more."""
+        rows = self.right_or_wrong(model)
+        text = self.db.execute(f"SELECT nested_each_counts(value->>0, value->>1, value->>2) FROM json_each(?)", (json.dumps(rows),)).fetchone()[0]
+        each = {t["task"]: (t["lo"], t["hi"]) for t in json.loads(text or "[]")}
+        return each if len(each) > 1 else {}
+
     def by_task(self, model):
         found = collections.defaultdict(dict)
         for (task, item), shares in self.answers[model].items():
@@ -198,11 +209,13 @@ def bars(what, row, point):
 
 
 def hold_tasks(name, db, e):
-    rows = {(r["model"], r["task"]): r for r in table(db, "SELECT * FROM eval_tasks")}
+    rows, nested = {(r["model"], r["task"]): r for r in table(db, "SELECT * FROM eval_tasks")}, {}
     check(f"{name}: every model and task", set(rows) == {(m, t) for m in e.models for t in e.by_task(m)} | set(e.errored))
     for (model, task), row in rows.items():
         what, questions = f"{name}: {model} on {task}", e.by_task(model)[task]
         method, mean, ci = e.interval(questions, {task})
+        if method == "clustered by item" and task in (nested[model] if model in nested else nested.setdefault(model, e.nested(model))):
+            method, ci = "nested in tasks and items", nested[model][task]
         shares = [s for ss in questions.values() for s in ss]
         graded, (lo, hi) = task in e.graded, e.range.get(task, (0, 1))
         same(what, row, n=len(shares), questions=len(questions), errored=e.errored[model, task], method=method, accuracy=mean,
@@ -258,7 +271,7 @@ def hold_board(name, db, e):
             same(what, row, macro=macro, macro_lo=macro_ci and macro_ci[0], macro_hi=macro_ci and macro_ci[1])
             if not tasks & e.graded:  # tests/board/anew.py has the others
                 same(what, row, task_lo=task_ci and task_ci[0], task_hi=task_ci and task_ci[1])
-    # Where questions are shared, tests/board holds P(best) to a bootstrap.
+    # If questions are shared, tests/board compares P(best) with a bootstrap.
     if able and not e.pairs and all(r["method"] == "bayes" for r in rows if r["model"] in able):
         best = json.loads(e.db.execute("SELECT ranks_counts(json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]')) FROM json_each(?)",
                                        (json.dumps([(m, sum(map(sum, e.answers[m].values())), len(e.answers[m])) for m in able]),)).fetchone()[0])
@@ -304,10 +317,23 @@ def hold_passes(name, db, e):
     check(f"{name}: every k", set(rows) == wanted)
 
 
+def hold_noise(name, db, e):
+    rows = {r["model"]: r for r in table(db, "SELECT * FROM eval_noise")}
+    check(f"{name}: noise where something was asked again", set(rows) == {m for m in e.models if any(n > 1 for _, _, n in e.right_or_wrong(m))})
+    for model, row in rows.items():
+        counts = e.right_or_wrong(model)
+        text = e.db.execute("SELECT noise_counts(value->>1, value->>2, value->>0) FROM json_each(?)", (json.dumps(counts),)).fetchone()[0]
+        parts = json.loads(text)
+        same(f"{name}: noise of {model}", row, tasks=len({t for t, _, _ in counts}), questions=len(counts), n=sum(n for _, _, n in counts),
+             **{f"{one}_{what}": parts[f"{one}s"][what] for one in ("task", "question", "rerun") for what in ("share", "lo", "hi")})
+        check(f"{name}: noise of {model} as text", [json.loads(row[f"{one}_ci"]) for one in ("task", "rerun")] ==
+              [[row[f"{one}_lo"], row[f"{one}_hi"]] for one in ("task", "rerun")])
+
+
 def hold(name, rows):
     db = filled(rows)
     e = Expected(db, rows)
-    for part in (hold_tasks, hold_pairs, hold_board, hold_common, hold_passes):
+    for part in (hold_tasks, hold_pairs, hold_board, hold_common, hold_passes, hold_noise):
         part(name, db, e)
     return db
 
@@ -513,7 +539,8 @@ def datasette():
     check("the heatmap has every probability, both ways", len(chances) == len(squares) == 12 and all(map(near, squares, chances)))
     for name, read in source.items():
         shown = table(db, queries[name]["sql"], *empty_form(queries[name]["sql"]))
-        shows(db, name, shown, table(db, f"SELECT * FROM eval_{read}"))
+        only = " WHERE model = (SELECT model FROM eval_leaderboard LIMIT 1)" if name == "tasks" else ""
+        shows(db, name, shown, table(db, f"SELECT * FROM eval_{read}{only}"))
     beaten = {r["model"]: r for r in table(db, queries["ranking"]["sql"])}
     for r in table(db, queries["not_separated"]["sql"]):
         rank = str(r["rank_lo"]) if r["rank_lo"] == r["rank_hi"] else f"{r['rank_lo']}–{r['rank_hi']}"

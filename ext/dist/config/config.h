@@ -1,6 +1,6 @@
 /*
-** What GSL's configure finds on each of the platforms of platform.mk, all of which
-** have C11's library and IEEE's arithmetic in registers as wide as a double.
+** The results of GSL's configure, which are the same on all platforms of platform.mk: each has
+** C11's library and IEEE arithmetic in registers as wide as a double.
 */
 #ifndef EV_DIST_CONFIG_H
 #define EV_DIST_CONFIG_H

@@ -8,21 +8,23 @@
 const musl = () => !process.report.getReport().header.glibcVersionRuntime;
 
 const packages = {
-  "linux-x64-glibc": () => require.resolve("evalci-linux-x64-glibc/evalci.so"),
-  "linux-x64-musl": () => require.resolve("evalci-linux-x64-musl/evalci.so"),
-  "linux-arm64-glibc": () => require.resolve("evalci-linux-arm64-glibc/evalci.so"),
-  "win32-x64": () => require.resolve("evalci-win32-x64/evalci.dll"),
+  "linux-x64-glibc": () => require.resolve("sqlite-evalci-linux-x64-glibc/evalci.so"),
+  "linux-x64-musl": () => require.resolve("sqlite-evalci-linux-x64-musl/evalci.so"),
+  "linux-arm64-glibc": () => require.resolve("sqlite-evalci-linux-arm64-glibc/evalci.so"),
+  "win32-x64": () => require.resolve("sqlite-evalci-win32-x64/evalci.dll"),
+  "darwin-arm64": () => require.resolve("sqlite-evalci-darwin-arm64/evalci.dylib"),
+  "darwin-x64": () => require.resolve("sqlite-evalci-darwin-x64/evalci.dylib"),
 };
 
 function getLoadablePath() {
   const libc = process.platform === "linux" ? (musl() ? "-musl" : "-glibc") : "";
   const name = `${process.platform}-${process.arch}${libc}`;
   if (!packages[name])
-    throw new Error(`evalci: no library for ${name}; there are ${Object.keys(packages).join(", ")}, or build it from source`);
+    throw new Error(`sqlite-evalci: no library for ${name}; there are ${Object.keys(packages).join(", ")}, or build it from source`);
   try {
     return packages[name]();
   } catch (cause) {
-    const error = new Error(`evalci: package evalci-${name} is not installed; install it, or install without --omit=optional`);
+    const error = new Error(`sqlite-evalci: package sqlite-evalci-${name} is not installed; install it, or install without --omit=optional`);
     error.cause = cause;
     throw error;
   }

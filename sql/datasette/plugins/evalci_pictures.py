@@ -3,8 +3,8 @@
     datasette evals.db --load-extension build/evalci -m sql/datasette/metadata.yaml \
         --plugins-dir sql/datasette/plugins
 
-As an image with its data in the address: a browser runs no script of such a one, whatever the text in
-the cell holds.
+A picture becomes an image whose data are in its address: a browser runs no script in such an image, whatever
+the text in the cell contains.
 """
 import base64
 

@@ -1,9 +1,9 @@
 /*
-** Fuzzes imports: any bytes as a file of any name.  An import ends with answers or with a
-** message, and then the database is as it was; the same file again changes nothing.
+** Fuzzes imports: any bytes as a file of any name.  An import ends with answers, or with a
+** message and an unchanged database; importing the same file again changes nothing.
 ** See sql.c for how it is run.
 **
-** Bytes: one for the name, which some formats go by; then the file.
+** Bytes: one for the name, which some formats depend on; then the file.
 */
 #include <sqlite3.h>
 #include <unistd.h>

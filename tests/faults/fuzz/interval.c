@@ -1,7 +1,7 @@
 /*
 ** Fuzzes the readers of an interval's text: ci_lo, ci_hi, ci_width, ci_text and
-** ci_bar on any bytes.  What one accepts all accept, and reads as strtod and, where
-** the text is JSON, as SQLite itself reads it.  See sql.c for how it is run.
+** ci_bar on any bytes.  A text that one accepts, all must accept, and read as strtod does
+** and, if it is JSON, as SQLite does.  See sql.c for how it is run.
 **
 ** Bytes: one for the digits of ci_text, one for the point and one for the width of
 ** ci_bar, then the text.

@@ -1,10 +1,10 @@
 /*
 ** Fuzzes the SQL surface: bytes become a call of some function with some arity,
 ** over rows of values of every type, as a scalar, an aggregate, a group or a
-** window frame.  What comes back is held to what every function promises.
+** window frame.  The result must keep the promises of every function.
 **
-** Built for libFuzzer; with -DREPLAY, a program that runs files, or random bytes
-** for some seconds, and tells which single call took longest:
+** Built for libFuzzer, or with -DREPLAY as a program that runs files, or random bytes
+** for some seconds, and reports which single call took longest:
 **
 **     sql CORPUS...              libFuzzer's own options
 **     replay-sql FILE...         as fast as users run it

@@ -1,7 +1,7 @@
 """References for prob_above: the mass of Beta(a+k, b+n-k) above t.
 
-The tail is a quadrature in 40 digits (betaref.py), checked against scipy and, of few questions, against the finite sum
-that a uniform prior has.  `hi` is the same with the prior the other way round.
+The tail is a quadrature in 40 digits (betaref.py), checked against scipy and, for few questions, against the finite sum
+under a uniform prior.  `hi` is the same with the prior's parameters exchanged.
 """
 import mpmath as mp
 from scipy import special, stats

@@ -7,7 +7,7 @@ another mesh, and follows their logarithm in asinh u.  Where d is large the Beta
 gets panels of its own, closer and closer to u.  The mean is a sum of (d theta + k) / (d + n).
 
 Every number is computed twice, the second time with 1.4 times the nodes on every axis, and the two must agree within
-TOLERANCE; the density must sum to 1, and x times it to the mean.
+TOLERANCE; the density must integrate to 1, and x times the density to the mean.
 """
 import numpy as np
 from scipy import special

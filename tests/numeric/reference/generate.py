@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """Writes the numeric references that the C tests compare with: make reference.
 
-Each module gives HEADER and rows(), a list of (function, args) whose results
-are finished rows of <module>.csv, or of its PATH.  None of them runs the code under
-test.  With arguments, only the modules named.  Output is deterministic.
+Each module has HEADER and rows(), a list of (function, args) whose results are rows
+of <module>.csv, or of its PATH.  None of them runs the code under test.  With
+arguments, only the named modules run.  The output is deterministic.
 """
 import csv
 import importlib
@@ -19,7 +19,8 @@ os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
 HERE = pathlib.Path(__file__).parent
 MODULES = ["proportion", "clustered", "paired", "unpaired", "metrics", "mean", "clustered_icc", "mcnemar",
            "ranks", "anytime", "attempts", "judged", "macro", "power", "each", "above", "bounded", "clustered_above", "sign_flip", "quantile",
-           "ratio"]
+           "ratio", "icc", "rerun", "nested", "nested_each", "votes", "judged_mean", "agreement",
+           "ratings"]
 
 
 def row(job):

@@ -18,30 +18,26 @@ NODES, WEIGHTS = (NODES + 1) / 2, WEIGHTS / 2
 
 
 def mid_p(m):
-    """Of 0, 1, ... m//2 of m pairs."""
-    if m <= 1000:
-        below, out = 0, []
-        for i in range(m // 2 + 1):
-            out.append(float(Fraction(2 * below + comb(m, i), 2**m)) if 2 * i < m else 1.0)
-            below += comb(m, i)
-        return np.array(out)
-    i = np.arange(m // 2 + 1)
-    p = 2 * stats.binom.cdf(i - 1, m, 0.5) + stats.binom.pmf(i, m, 0.5)
-    return np.where(2 * i == m, 1, p)
+    """Of 0, 1, ... m//2 of m pairs, in whole numbers."""
+    below, out = 0, []
+    for i in range(m // 2 + 1):
+        out.append(float(Fraction(2 * below + comb(m, i), 2**m)) if 2 * i < m else 1.0)
+        below += comb(m, i)
+    return np.array(out)
 
 
 def last_rejected(m, level):
-    """The largest count of m pairs whose mid-p is at most 1 - level, -1 for none."""
-    if m <= 1000:
-        rejects = np.nonzero(mid_p(m) <= 1 - level)[0]
-        return rejects[-1] if m and len(rejects) else -1
-    low, high = -1, m // 2
-    while high - low > 1:
+    """The largest count of each m pairs whose mid-p is at most 1 - level, -1 for none."""
+    low, high = np.full(len(m), -1), m // 2
+    for j in np.nonzero(m <= 1000)[0]:
+        rejects = np.nonzero(mid_p(int(m[j])) <= 1 - level)[0]
+        low[j] = rejects[-1] if m[j] and len(rejects) else -1
+        high[j] = low[j] + 1
+    while (high - low > 1).any():
         i = (low + high) // 2
-        if 2 * stats.binom.cdf(i - 1, m, 0.5) + stats.binom.pmf(i, m, 0.5) <= 1 - level:
-            low = i
-        else:
-            high = i
+        rejects = 2 * stats.binom.cdf(i - 1, m, 0.5) + stats.binom.pmf(i, m, 0.5) <= 1 - level
+        open_ = high - low > 1
+        low, high = np.where(open_ & rejects, i, low), np.where(open_ & ~rejects, i, high)
     return low
 
 
@@ -49,7 +45,7 @@ def power_paired(n, a, b, level):
     d = a + b
     least, most = (max(0, int(n * d - 12 * (n * d) ** 0.5) - 20), min(n, int(n * d + 12 * (n * d) ** 0.5) + 40))
     m = np.arange(least, most + 1)
-    c = np.array([last_rejected(int(i), level) for i in m])
+    c = last_rejected(m, level)
     given = np.where(c < 0, 0, stats.binom.cdf(c, m, a / d) + stats.binom.sf(m - c - 1, m, a / d))
     return stats.binom.pmf(m, n, d) @ given
 
@@ -109,7 +105,7 @@ PAIRS = [
     (20, 0.5, 0.5, 0.5), (30, 0.3, 0.0, 0.95), (1000, 0.6, 0.4, 0.95), (1000, 0.02, 0.01, 0.99), (969, 0.071, 0.041, 0.95),
     (3000, 0.12, 0.09, 0.9), (50, 0.4, 0.1, 0.999999), (300, 1e-4, 0.05, 0.95), (2000, 0.51, 0.49, 0.95), (152, 0.15, 0.05, 0.95),
     (10**5, 0.003, 0.0026, 0.95), (40, 0.2, 0.1, 0.01), (20865, 0.495, 0.485, 0.5), (10**5, 0.5, 0.49, 0.95), (10**6, 0.1, 0.0985, 0.99),
-    (3 * 10**6, 1e-5, 2e-5, 0.95),
+    (3 * 10**6, 1e-5, 2e-5, 0.95), (10**8, 0.2001, 0.1999, 0.95),
 ]
 DIFFS = [
     (20, 20, 0.9, 0.6, 0.95), (20, 20, 0.5, 0.5, 0.95), (30, 12, 0.9, 0.8, 0.95), (1, 1, 0.0, 1.0, 0.95), (3, 3, 0.0, 1.0, 0.95),

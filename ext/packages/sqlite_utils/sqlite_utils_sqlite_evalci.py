@@ -1,8 +1,8 @@
 """evalci's functions in every database that sqlite-utils opens."""
-import evalci
+import sqlite_evalci
 from sqlite_utils import hookimpl
 
 
 @hookimpl
 def prepare_connection(conn):
-    evalci.load(conn)
+    sqlite_evalci.load(conn)

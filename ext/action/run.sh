@@ -1,0 +1,86 @@
+# The step of action.yml that computes: the leaderboard and the comparisons into the job's summary,
+# the report, and the gate.  Its inputs are in the environment.  It ends with an error where the
+# results cannot be read; what the gate says it leaves in the output status.
+set -euo pipefail
+
+# The program that was named, one that is there, or pip's, in an environment of its own.
+program=${PROGRAM:-$(command -v evalci || true)}
+if [ -z "$program" ]; then
+  own=${RUNNER_TEMP:-/tmp}/evalci
+  python=$(command -v python3 || command -v python)
+  "$python" -m venv "$own"
+  for folder in bin Scripts; do [ -d "$own/$folder" ] && commands=$own/$folder; done
+  "$commands/python" -m pip install --quiet "sqlite-evalci${VERSION:+==$VERSION}"
+  program=$commands/evalci
+fi
+
+# One file, folder or pattern per line; options are words.
+shopt -s nullglob
+files=()
+while IFS= read -r line; do
+  line=${line#"${line%%[![:space:]]*}"} line=${line%"${line##*[![:space:]]}"}
+  [ -n "$line" ] || continue
+  IFS= matched=($line) IFS=$' \t\n'
+  [ -e "$line" ] && matched=("$line")
+  [ ${#matched[@]} -gt 0 ] || { echo "::error::evalci: there is no file '$line'"; exit 3; }
+  files+=("${matched[@]}")
+done <<<"$RESULTS"
+[ ${#files[@]} -gt 0 ] || { echo "::error::evalci: the input results names no file"; exit 3; }
+read -r -d '' -a options <<<"$OPTIONS" || true
+
+evalci() {
+  "$program" "$1" "${files[@]}" ${options[@]+"${options[@]}"} --quiet "${@:2}"
+}
+
+# In a message to GitHub a line break is %0A.
+escaped() {
+  local text=${1//'%'/%25}
+  text=${text//$'\r'/%0D}
+  printf '%s' "${text//$'\n'/%0A}"
+}
+
+output() {
+  printf '%s=%s\n' "$1" "${2//$'\n'/ }" >>"$GITHUB_OUTPUT"
+}
+
+# What the program says is wrong becomes the step's annotation.
+errors=$(mktemp)
+trap 'status=$?; [ $status = 0 ] || echo "::error::$(escaped "$(cat "$errors")")"; cat "$errors" >&2; rm -f "$errors"' EXIT
+
+evalci report -o "$REPORT" ${TITLE:+--title "$TITLE"} 2>"$errors"
+output report "$REPORT"
+leaderboard=$(evalci leaderboard --markdown 2>"$errors")
+pairs=$(evalci compare --markdown 2>"$errors")
+
+status=0 result='' message=''
+if [ -n "$CANDIDATE" ]; then
+  message=$(evalci gate --candidate "$CANDIDATE" ${BASELINE:+--baseline "$BASELINE"} ${MIN:+--min "$MIN"} \
+    ${MARGIN:+--margin "$MARGIN"} ${SURE:+--sure "$SURE"} 2>"$errors") || status=$?
+  [ $status -lt 3 ] || exit $status
+  result=${message%%:*}
+fi
+output result "$result"
+output message "$message"
+
+{
+  printf '## %s\n\n' "${TITLE:-evalci}"
+  case $result in
+    pass) printf '✅ %s\n\n' "$message" ;;
+    fail) printf '❌ %s\n\n' "$message" ;;
+    unsure) printf '⚠️ %s\n\n' "$message" ;;
+  esac
+  printf '%s\n' "$leaderboard"
+  # A table has two lines without rows; a summary may have a megabyte.
+  rows=$(($(wc -l <<<"$pairs") - 2))
+  [ $rows -lt 1 ] || printf '\n<details><summary>Every two models</summary>\n\n%s\n\n</details>\n' "$(sed -n 1,202p <<<"$pairs")"
+  [ $rows -le 200 ] || printf '\n%s more pairs are in the report.\n' $((rows - 200))
+} >>"$GITHUB_STEP_SUMMARY"
+
+case $result in
+  fail) echo "::error::$(escaped "$message")" ;;
+  unsure)
+    echo "::warning::$(escaped "$message")"
+    [ "$UNSURE" = fail ] || status=0
+    ;;
+esac
+output status $status

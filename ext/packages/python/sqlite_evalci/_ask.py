@@ -1,0 +1,297 @@
+"""From data to a database, and from SQL to rows: by the extension; or by the program evalci,
+where Python's sqlite3 loads no extensions.
+
+Both are asked the same SQL and give the same rows, to the bit.  To the program everything goes
+by a file, numbers too, since a database keeps them as they are.
+"""
+import contextlib
+import functools
+import json
+import os
+import pathlib
+import re
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import warnings
+from typing import Any
+
+from ._program import program
+
+HOME = pathlib.Path(__file__).resolve().parent
+LOADS = hasattr(sqlite3.Connection, "enable_load_extension")
+CANNOT = (
+    "sqlite_evalci.load: this connection cannot load extensions, because its Python was built without that; "
+    "use a Python that can, as Debian's, conda's, Homebrew's or uv's, "
+    "or pip install pysqlite3-binary and connect with pysqlite3 in place of sqlite3"
+)
+INSTEAD = (
+    "this Python's sqlite3 loads no extensions: sqlite_evalci starts the program evalci instead, "
+    "with the same results, some milliseconds slower"
+)
+# What only an import of files takes, and what it takes beside the board.
+IMPORTING = ("from", "model_name", "task_name", "scorer", "metric", "filter", "split", "items", "keep", "tokens")
+OURS = ("results", "counts", "votes")  # what an import makes
+SHARED = ("model", "task", "item", "attempt", "correct", "score", "error", "cost", "latency", "lo", "hi")
+_thread = threading.local()
+
+
+def loadable_path() -> str:
+    """The library's path without its ending, as SQLite's load_extension takes it."""
+    return str(HOME / "evalci")
+
+
+def load(connection: Any) -> None:
+    """Makes evalci's functions known to a connection of sqlite3, pysqlite3 or apsw.
+
+    >>> import sqlite3, sqlite_evalci
+    >>> db = sqlite3.connect(":memory:")
+    >>> sqlite_evalci.load(db)                                      # doctest: +SKIP
+    >>> db.execute("SELECT bayes_ci_counts(18, 20)").fetchone()     # doctest: +SKIP
+    ('[0.6962255930860759,0.9695110323784845]',)
+    """
+    if not hasattr(connection, "enable_load_extension"):
+        raise RuntimeError(CANNOT)
+    # apsw spells it in one word.
+    load_extension = getattr(connection, "load_extension", None) or connection.loadextension
+    connection.enable_load_extension(True)
+    try:
+        load_extension(loadable_path())
+    finally:
+        connection.enable_load_extension(False)
+
+
+def identifier(name):
+    return '"' + str(name).replace('"', '""') + '"'
+
+
+def literal(value):
+    """A name or a number as SQL has it."""
+    value = plain(value)
+    if isinstance(value, (int, float)):
+        return repr(value) if isinstance(value, float) else str(int(value))
+    return "'" + str(value).replace("'", "''") + "'"
+
+
+def plain(value):
+    """A value as SQLite keeps it: numpy's numbers as Python's, what is missing as NULL, intervals and options as JSON."""
+    if value is None or isinstance(value, (str, bytes, int)):
+        return value
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, tuple) and len(value) == 2 and all(isinstance(x, (int, float)) for x in value):
+        return "[" + ",".join(repr(float(x)).replace("inf", "9e999") for x in value) + "]"
+    if isinstance(value, dict):
+        return json.dumps(value, default=plain)
+    if type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    if getattr(value, "ndim", None) == 0 and hasattr(value, "item"):
+        return plain(value.item())
+    return float(value) if hasattr(value, "__float__") else str(value)
+
+
+# ---- Asking ----
+
+def _by_extension(connection, sql):
+    cursor = connection.cursor()
+    cursor.row_factory = None
+    try:
+        cursor.execute(sql)
+        rows = cursor.fetchall()
+    except sqlite3.Error as error:
+        raise refused(str(error)) from None
+    return [column[0] for column in cursor.description], rows
+
+
+def run(*words):
+    """What the program prints; what it says is wrong becomes an error."""
+    done = subprocess.run([program(), *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if done.returncode:
+        raise refused(done.stderr.decode("utf-8", "replace"))
+    return done.stdout.decode("utf-8")
+
+
+def _by_program(path, table, sql):
+    rows = json.loads(run("sql", path, sql, "--json", "--table", table, "--quiet"))
+    return list(rows[0]) if rows else [], [tuple(row.values()) for row in rows]
+
+
+@functools.lru_cache(maxsize=None)
+def says_so():
+    """Warns that the program answers, once, at the line that called this package."""
+    depth, frame = 1, sys._getframe()
+    while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in ("sqlite_evalci", "contextlib"):
+        depth, frame = depth + 1, frame.f_back
+    warnings.warn(INSTEAD, RuntimeWarning, stacklevel=depth)
+
+
+class Error(ValueError, sqlite3.OperationalError):
+    """What evalci refuses, with what to do instead."""
+
+
+def refused(message):
+    """A message of the extension or the program, its advice as a caller in Python can follow it."""
+    message = re.sub(r"^(eval_\w+|evalci \w+): ", "", message.strip())
+    message = re.sub(r'\b(in )?options, as in \{"(\w+)":"(.*?)"\}', r'as a keyword, \2="\3"', message)
+    message = re.sub(r"--([a-z]+(?:-[a-z]+)*)( [A-Z]+\b)?",
+                     lambda found: found[1].replace("-", "_") + (f'="{found[2].strip()}"' if found[2] else "="), message)
+    message = re.sub(r"(SELECT model FROM eval_leaderboard|evalci leaderboard) lists them", "leaderboard() lists them", message)
+    return Error(message)
+
+
+class Source:
+    """Data that can be asked: a table of a database."""
+
+    def __init__(self, table, options, connection=None, path=None):
+        self.table, self.options, self.connection, self.path = table, options, connection, path
+
+    def ask(self, sql):
+        """Names of columns, and rows."""
+        if self.connection is not None:
+            return _by_extension(self.connection, sql)
+        return _by_program(self.path, self.table, sql)
+
+
+def _loaded(connection):
+    try:
+        connection.execute("SELECT evalci_version()")
+    except Exception:  # sqlite3's, pysqlite3's or apsw's
+        load(connection)
+    return connection
+
+
+def _create(connection, table, names, rows):
+    columns = ", ".join(map(identifier, names))
+    connection.execute(f"DROP TABLE IF EXISTS {identifier(table)}")
+    connection.execute(f"CREATE TABLE {identifier(table)}({columns})")
+    connection.executemany(f"INSERT INTO {identifier(table)} VALUES ({', '.join('?' * len(names))})", rows)
+    connection.commit()
+
+
+def own_connection():
+    """This thread's, in memory, with the extension."""
+    if not hasattr(_thread, "connection"):
+        _thread.connection = sqlite3.connect(":memory:")
+        load(_thread.connection)
+    return _thread.connection
+
+
+@contextlib.contextmanager
+def of_rows(table, names, rows, options):
+    """A source made of rows."""
+    rows = [tuple(map(plain, row)) for row in rows]
+    if LOADS:
+        connection = own_connection()
+        _create(connection, table, names, rows)
+        try:
+            yield Source(table, options, connection)
+        finally:
+            connection.execute(f"DROP TABLE IF EXISTS {identifier(table)}")
+        return
+    says_so()
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "data.db")
+        with contextlib.closing(sqlite3.connect(path)) as connection:
+            connection.executescript("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
+            _create(connection, table, names, rows)
+        yield Source(table, options, path=path)
+
+
+@contextlib.contextmanager
+def of_connection(connection, table, options):
+    if hasattr(connection, "enable_load_extension"):
+        yield Source(table, options, _loaded(connection))
+        return
+    says_so()
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "data.db")
+        with contextlib.closing(sqlite3.connect(path)) as copy:
+            connection.backup(copy)
+        yield Source(table, options, path=path)
+
+
+def _read_only(path):
+    return contextlib.closing(sqlite3.connect(f"{pathlib.Path(path).resolve().as_uri()}?mode=ro", uri=True))
+
+
+def _table_in(path, tables):
+    """The first of these that a file has as a database; None where it has none, or cannot be read."""
+    with open(path, "rb") as file:
+        if file.read(16) != b"SQLite format 3\0":
+            return None
+    try:
+        with _read_only(path) as connection:
+            there = {name.lower() for name, in connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")}
+    except sqlite3.OperationalError:
+        return None  # a log beside it that this user may not touch: the program says what can be done
+    return next((table for table in tables if table.lower() in there), None)
+
+
+def _import(paths, database, table, options):
+    """Files into a database, by the program."""
+    given = {"table": table, **{key: options.get(key) for key in (*IMPORTING, *SHARED)}}
+    words = [word for key, value in given.items() if value is not None for word in (f"--{key.replace('_', '-')}", str(value))]
+    run("import", *paths, "-o", database, "--quiet", *words)
+
+
+@contextlib.contextmanager
+def of_files(paths, table, usual, options):
+    """A database in place, where it has the table; anything else imported by the program."""
+    for path in paths:
+        if not os.path.exists(path):
+            raise FileNotFoundError(f"no file or folder {path!r}")
+    with contextlib.ExitStack() as stack:
+        wanted = (table,) if table else (usual, *OURS)
+        imports = len(paths) > 1 or os.path.isdir(paths[0]) or any(options.get(key) is not None for key in IMPORTING)
+        path, found = paths[0], None if imports else _table_in(paths[0], wanted)
+        if not found:
+            path = os.path.join(stack.enter_context(tempfile.TemporaryDirectory()), "imported.db")
+            _import(paths, path, table, options)
+            found = _table_in(path, (usual, *OURS))
+            options = {key: value for key, value in options.items() if key not in (*IMPORTING, *SHARED)}
+        if LOADS:
+            yield Source(found, options, _loaded(stack.enter_context(_read_only(path))))
+        else:
+            says_so()
+            yield Source(found, options, path=path)
+
+
+def _is_path(data):
+    return isinstance(data, (str, os.PathLike))
+
+
+def _columns_and_rows(data):
+    """Of a DataFrame, or of dicts or other mappings."""
+    if hasattr(data, "itertuples"):
+        if any(name is not None for name in data.index.names):
+            data = data.reset_index()
+        data = data.astype(object).where(data.notna(), None)
+        return [str(name) for name in data.columns], data.itertuples(index=False, name=None)
+    rows = list(data)
+    names = list({name: None for row in rows for name in row})
+    return names, ([row.get(name) for name in names] for row in rows)
+
+
+def opened(data, table, options, usual="results"):
+    """A source of whatever holds the data; its table is the usual one unless named."""
+    if hasattr(data, "cursor"):
+        return of_connection(data, table or usual, options)
+    if _is_path(data):
+        return of_files([os.fspath(data)], table, usual, options)
+    if isinstance(data, (list, tuple)) and data and all(map(_is_path, data)):
+        return of_files([os.fspath(path) for path in data], table, usual, options)
+    names, rows = _columns_and_rows(data)
+    if not names:
+        raise ValueError("data must have rows with columns, as model, item and correct; got none")
+    return of_rows(table or usual, names, rows, options)
+
+
+def origin_of(data):
+    """What a report says that it is of."""
+    if _is_path(data):
+        return os.path.basename(os.fspath(data))
+    if hasattr(data, "cursor"):
+        return os.path.basename(next(row[2] for row in data.execute("PRAGMA database_list")) or "") or "a database"
+    return f"a {type(data).__name__}"

@@ -1,0 +1,133 @@
+"""Rows as a DataFrame where pandas is there, else as a list of dicts.  Of the many columns both show
+the ones to read, and draw the intervals in a notebook."""
+import html
+import math
+
+try:
+    import pandas
+except ImportError:
+    pandas = None
+
+# What is shown of a table, in this order: text before its numbers with their intervals, and after.
+BEFORE = ("rank", "model", "model_a", "model_b", "task", "item", "k")
+BARS = (("accuracy", "lo", "hi"), ("diff", "lo", "hi"), ("difficulty", "lo", "hi"), ("pass_at_k", "at_lo", "at_hi"),
+        ("pass_hat_k", "hat_lo", "hat_hi"), ("rating", "lo", "hi"), ("task_share", "task_lo", "task_hi"),
+        ("question_share", "question_lo", "question_hi"), ("rerun_share", "rerun_lo", "rerun_hi"))
+AFTER = ("p_best", "p_average", "first_place", "p_all", "p_bh", "verdict_all", "verdict", "models", "questions", "n", "votes", "note")
+INSTEAD = {"n": "questions", "verdict": "verdict_all"}  # what is not shown where the other is there
+MOST = 100
+WIDTH, HEIGHT = 180, 16
+
+
+def is_number(x):
+    return isinstance(x, (int, float)) and math.isfinite(x)
+
+
+def text(x):
+    """Nothing for what is missing, None or NaN."""
+    if isinstance(x, str):
+        return x
+    if x is None or x != x:
+        return ""
+    return (f"{x:.0f}" if x == int(x) or abs(x) >= 100 else f"{x:.3f}").replace("-", "−")
+
+
+def percent(x):
+    return f"{100 * x:.1f}%".replace("-", "−")
+
+
+def interval(lo, hi):
+    """Of texts; a range with a minus in it is told by words."""
+    return f"{lo}{' to ' if '−' in lo + hi else '–'}{hi}"
+
+
+def ranked(row):
+    """With the range of ranks as a text."""
+    ends = dict.fromkeys(text(row[end]) for end in ("rank_lo", "rank_hi")) if "rank_lo" in row else ()
+    return {**row, "rank": "–".join(ends)} if ends else row
+
+
+def bar(point, lo, hi, low, high):
+    """An interval with its point, on a scale from low to high; 0 of a difference is marked."""
+    def at(x):
+        return round((min(max(x, low), high) - low) / (high - low) * (WIDTH - 10) + 5, 1)
+
+    middle = HEIGHT // 2
+    zero = f'<line x1="{at(0)}" x2="{at(0)}" y1="0" y2="{HEIGHT}" stroke="currentColor" stroke-opacity=".3"/>' if low < 0 else ""
+    return (f'<svg width="{WIDTH}" height="{HEIGHT}" aria-hidden="true">{zero}'
+            f'<line x1="{at(lo)}" x2="{at(hi)}" y1="{middle}" y2="{middle}" stroke="#4c8dca" stroke-width="6" stroke-opacity=".6"/>'
+            f'<circle cx="{at(point)}" cy="{middle}" r="3" fill="#1f5f9f"/></svg>')
+
+
+def measured(rows, names):
+    """Of a number with its interval: the number, its bar, the interval, as columns of texts.  Shares are in per cent, from 0
+    to 1; differences as far as they reach on either side of 0; ratings as they are, from the least to the greatest."""
+    found = [[row[name] for name in names] for row in rows]
+    found = [values if all(map(is_number, values)) else None for values in found]
+    every = [x for values in found if values for x in values] or [0, 1]
+    reach = max(map(abs, every))
+    show = percent if reach <= 1.5 else text
+    low, high = (min(every), max(every) + 1e-9) if reach > 1.5 else (-reach, reach) if min(every) < 0 else (0, 1)
+    return [(names[0], [show(values[0]) if values else "" for values in found]),
+            ("", [bar(*values, low, high) if values else "" for values in found]),
+            ("interval", [interval(*map(show, values[1:])) if values else "" for values in found])]
+
+
+def columns(rows):
+    """Headings, each with its texts, those of bars without; nothing where there is no interval to show."""
+    drawn = [names for names in BARS if rows and all(name in rows[0] for name in names)]
+    if not drawn:
+        return []
+    rows = [ranked(row) for row in rows]
+    texts = {name: [text(row[name]) for row in rows] for name in (*BEFORE, *AFTER)
+             if name in rows[0] and INSTEAD.get(name) not in rows[0]}
+    before, after = ([(name, texts[name]) for name in names if any(texts.get(name, ()))] for names in (BEFORE, AFTER))
+    return [*before, *(column for names in drawn for column in measured(rows, names)), *after]
+
+
+def page(rows):
+    """As HTML; None where there is nothing to draw."""
+    shown = columns(rows[:MOST])
+    if not shown:
+        return None
+    style = 'style="text-align:left;white-space:nowrap"'
+    cells = [[f"<td {style}>{cell if name == '' else html.escape(cell)}</td>" for cell in texts] for name, texts in shown]
+    head = "".join(f"<th {style}>{html.escape(name)}</th>" for name, _ in shown)
+    body = "".join(f"<tr>{''.join(row)}</tr>" for row in zip(*cells))
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>" + ("<p>and more rows</p>" if len(rows) > MOST else "")
+
+
+class Rows(list):
+    """A list of dicts, one per row; rows["model"] is a column, as of a DataFrame."""
+
+    def __getitem__(self, at):
+        return [row[at] for row in self] if isinstance(at, str) else super().__getitem__(at)
+
+    def _repr_html_(self):
+        return page(list(self))
+
+
+if pandas:
+    class Frame(pandas.DataFrame):
+        """A DataFrame that shows the columns to read, and in a notebook draws its intervals."""
+
+        @property
+        def _constructor(self):
+            return Frame
+
+        def __repr__(self):
+            shown = [(name, texts) for name, texts in columns(self.head(MOST).to_dict("records")) if name]
+            if not shown:
+                return super().__repr__()
+            brief = pandas.DataFrame(list(zip(*(texts for _, texts in shown))), self.index[:MOST], [name for name, _ in shown])
+            return f"{brief.to_string()}\n\n[{len(self)} rows x {len(self.columns)} columns]"
+
+        def _repr_html_(self):
+            return page(self.head(MOST + 1).to_dict("records")) or super()._repr_html_()
+
+
+def table(names, rows):
+    """What a verb returns."""
+    if pandas:
+        return Frame(rows, columns=names)
+    return Rows(dict(zip(names, row)) for row in rows)

@@ -1,0 +1,102 @@
+/*
+** The report's ratings, where the database has a table of votes: eval_votes and a picture of it.
+*/
+#include <math.h>
+
+#include "report.h"
+
+enum { RV_RANK, RV_MODEL, RV_RATING, RV_LO, RV_HI, RV_VOTES, RV_WINS, RV_LOSSES, RV_TIES, RV_SVG };
+
+static const char votes_sql[] =
+    "WITH rated AS (SELECT * FROM eval_votes('votes', ?1)) "
+    "SELECT iif(rank_lo = rank_hi, rank_lo, rank_lo || '\u2013' || rank_hi), model, rating, lo, "
+    "hi, "
+    "votes, wins, losses, ties, "
+    "(SELECT forest_svg(model, rating, ci, '{\"axis\":\"rating\",\"unit\":\"\"}') FROM rated) "
+    "FROM rated";
+
+/* Whether there is a table of votes that may be read. */
+static bool has_votes(sqlite3 *db) {
+  sqlite3_stmt *rows = NULL;
+  int rc = sqlite3_prepare_v2(db, "SELECT v.model_a, v.model_b, v.winner FROM votes AS v", -1,
+                              &rows, NULL);
+  sqlite3_finalize(rows);
+  return rc == SQLITE_OK;
+}
+
+static void votes_row(report *r, sqlite3_stmt *rows) {
+  double rating = sqlite3_column_double(rows, RV_RATING);
+  ev_interval ci = {sqlite3_column_double(rows, RV_LO), sqlite3_column_double(rows, RV_HI)};
+  char *name = evalci_label(sqlite3_column_value(rows, RV_MODEL));
+  if (!name) {
+    report_ok(r, EV_NO_MEMORY);
+    return;
+  }
+  report_add(r, "<tr>");
+  report_name_cell(r, "", (const char *)sqlite3_column_text(rows, RV_RANK));
+  report_name_cell(r, "name", name);
+  report_open_cell(r, "", rating);
+  sqlite3_str_appendf(r->out, "%.0f", rating);
+  report_close_cell(r);
+  report_open_ci_cell(r, "", ci);
+  sqlite3_str_appendf(r->out, "%.0f\u2013%.0f", ci.lo, ci.hi);
+  report_close_cell(r);
+  for (int i = RV_VOTES; i <= RV_TIES; i++)
+    report_count_cell(r, i > RV_VOTES ? "extra" : "", sqlite3_column_double(rows, i));
+  report_add(r, "</tr>\n");
+  sqlite3_free(name);
+}
+
+static void votes_heads(report *r) {
+  report_head(r, "", "rank");
+  report_head(r, "name", "model");
+  report_head(r, "", "rating");
+  report_level_head(r, "");
+  report_head(r, "", "votes");
+  report_head(r, "extra", "won");
+  report_head(r, "extra", "lost");
+  report_head(r, "extra", "tied");
+}
+
+static void votes_section(report *r, sqlite3_stmt *rows) {
+  sqlite3_str *picture = sqlite3_str_new(NULL);
+  int rc = sqlite3_step(rows);
+  if (rc == SQLITE_ROW) {
+    report_add(r, "<h2>Ratings from votes</h2>\n<div class=\"wide\">");
+    report_open_table(r, "votes", "narrow");
+    votes_heads(r);
+    report_open_rows(r);
+    sqlite3_str_appendf(picture, "%s", sqlite3_column_text(rows, RV_SVG));
+    for (; rc == SQLITE_ROW; rc = sqlite3_step(rows)) votes_row(r, rows);
+    report_close_table(r);
+    report_add(r, "</div>\n");
+  }
+  char *svg = sqlite3_str_finish(picture);
+  if (svg) sqlite3_str_appendf(r->out, "<div class=\"wide\">%s</div>\n", svg);
+  sqlite3_free(svg);
+  if (rc == SQLITE_NOMEM) report_ok(r, EV_NO_MEMORY);
+  if (rc == SQLITE_INTERRUPT) report_ok(r, EV_INTERRUPTED);
+  if (rc == SQLITE_ERROR) {
+    report_add(r, "<h2>Ratings from votes</h2>\n<p>The table votes cannot be rated: ");
+    report_text(r, sqlite3_errmsg(r->db));
+    report_add(r, ".</p>\n");
+  } else if (svg) {
+    report_add(r,
+               "<p class=\"soft\">Models were voted on two at a time. 400 points are odds of 10 "
+               "to 1, and the mean is 1000. A tie is an outcome of its own, not half a win; the "
+               "ranks allow for all pairs at once. <span class=\"soft\">(<code>eval_votes</code>)"
+               "</span></p>\n");
+  }
+}
+
+void report_votes(report *r) {
+  sqlite3_stmt *rows = NULL;
+  if (r->status != EV_OK || !has_votes(r->db)) return;
+  char *options = sqlite3_mprintf("{\"level\":%.17g}", board_settings_of(r->board)->level);
+  int rc = options ? sqlite3_prepare_v2(r->db, votes_sql, -1, &rows, NULL) : SQLITE_NOMEM;
+  if (rc == SQLITE_OK) rc = sqlite3_bind_text(rows, 1, options, -1, SQLITE_STATIC);
+  if (rc == SQLITE_OK) votes_section(r, rows);
+  if (rc == SQLITE_NOMEM) report_ok(r, EV_NO_MEMORY);
+  sqlite3_finalize(rows);
+  sqlite3_free(options);
+}

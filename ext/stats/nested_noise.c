@@ -1,0 +1,265 @@
+/*
+** Where the noise is: shares of an answer's variance in the nested model (nested.h).
+**
+** With r1 = ln d1, r2 = ln d2 and S the logistic function the shares are
+**
+**     within tasks  S(r1),    reruns  S(r1) S(r2),    questions  S(r1) S(-r2).
+**
+**   1. The mean of each is a sum over the posterior's points.
+**   2. The density of (r1, r2) is a row of nodes of r2 at each line of d1; between lines its
+**      logarithm is interpolated by polynomials in t = ln(d1 + near) - ln(1 + d1/far), which is d1
+**      near 0, 1/d1 near infinity and r1 between, as hierarchy.c's panels are.
+**      A node that has next to nothing on two lines, where the points left out are not negligible
+**      for it, is no smooth function of t; it is kept to next to nothing between them.
+**   3. P(share > q) is an integral over r1 > r* = logit q of the mass of r2 beyond
+**
+**          T = logit(q / S(r1)) = r* - ln S(r1) - ln(1 - e^(r* - r1)),
+**
+**      which is the integral of sinc functions.  T goes to infinity as r1 falls to r*: with
+**      r1 = r* + c ln(1 + e^z) the integrand is smooth in z on the whole axis, and dies out at
+**      both ends, for the trapezoid rule.
+**   4. Bounds are found by secants.
+*/
+#include <math.h>
+#include <stdlib.h>
+
+#include "nested_posterior.h"
+#include "sinc.h"
+
+/* Lines that a polynomial goes through, and steps of z one way. */
+enum { PLANE_TAPS = 12, PLANE_STEPS = 100000 };
+
+typedef enum part_of_variance { OF_WITHIN, OF_QUESTIONS, OF_RERUNS } part_of_variance;
+
+/* The density of t and the mass of nodes of ln d2: a row for each line. */
+typedef struct plane {
+  const ev_nested_posterior *p;
+  size_t nodes, first, lines;
+  double near, far;         /* of t */
+  double least, most;       /* r1, beyond which lines are negligible */
+  double *t;                /* owned: of each line, rising */
+  double *ln;               /* [lines][nodes + 1] ln of the density; the last is the sum's */
+  double *row;              /* room for one */
+  double mode, ln_most, sd; /* of r1 */
+} plane;
+
+/* Which share is asked about. */
+typedef struct share_request {
+  plane *plane;
+  part_of_variance which;
+} share_request;
+
+static int by_d(const void *a, const void *b) {
+  const ev_hierarchy_line *x = a, *y = b;
+  return (x->d > y->d) - (x->d < y->d);
+}
+
+static double t_of(const plane *m, double d) {
+  return log(d + m->near) - log1p(d / m->far);
+}
+
+/* ln of dt/dr1. */
+static double ln_slope(const plane *m, double d) {
+  return log(d / (d + m->near) - d / (d + m->far));
+}
+
+/* ln of the density of t at a line, by nodes.  The weight of a point has a measure of d1, and
+** a step of logit theta. */
+static void fill_line(const plane *m, const ev_hierarchy_line *line, double *ln) {
+  const ev_nested_posterior *p = m->p;
+  double total = 0, d = line->d;
+  double ln_prior = p->options->prior == EV_PRIOR_ICC ? -2 * log1p(d) : -d;
+  double ln_factor = ln_prior + log(line->step_s * d) - line->ln_measure - ln_slope(m, d);
+  for (size_t b = 0; b < m->nodes; b++) {
+    double sum = 0;
+    for (size_t j = line->first; j < line->first + line->count; j++)
+      sum += p->weight[j * m->nodes + b];
+    total += sum;
+    ln[b] = ln_factor + log(fmax(sum, 1e-300));
+  }
+  ln[m->nodes] = ln_factor + log(fmax(total, 1e-300));
+}
+
+/* The outermost of 16 nodes of Gauss and Legendre on (0,1). */
+static const double FIRST_NODE = 0.0052995325;
+
+/* Sees whether the outermost lines are nodes of d or of 1/d, which end at 0, and whether there is
+** anything on them. */
+static void find_ends(plane *m, const ev_hierarchy_line *lines, size_t count) {
+  *m = (plane){.far = HUGE_VAL, .least = -HUGE_VAL, .most = HUGE_VAL, .ln_most = -HUGE_VAL};
+  if (lines[1].d > 3 * lines[0].d) m->near = lines[0].d / FIRST_NODE;
+  if (lines[count - 1].d > 3 * lines[count - 2].d) m->far = lines[count - 1].d * FIRST_NODE;
+  size_t first = 0, end = count;
+  while (lines[first].count == 0) first++;
+  while (lines[end - 1].count == 0) end--;
+  if (first > 0 || m->near == 0) m->least = log(lines[first].d);
+  if (end < count || m->far == HUGE_VAL) m->most = log(lines[end - 1].d);
+  m->first = first;
+  m->lines = end - first;
+}
+
+static ev_status make_plane(ev_nested_posterior *p, plane *m) {
+  size_t width = p->tasks.nodes + 1;
+  qsort(p->h.lines, p->h.line_count, sizeof *p->h.lines, by_d);
+  find_ends(m, p->h.lines, p->h.line_count);
+  m->p = p;
+  m->nodes = p->tasks.nodes;
+  m->t = malloc((m->lines * (1 + width) + width) * sizeof *m->t);
+  if (!m->t) return EV_NO_MEMORY;
+  m->ln = m->t + m->lines;
+  m->row = m->ln + m->lines * width;
+  if (m->lines < PLANE_TAPS) return EV_NOT_CONVERGED;
+  for (size_t i = 0; i < m->lines; i++) {
+    const ev_hierarchy_line *line = &p->h.lines[m->first + i];
+    m->t[i] = t_of(m, line->d);
+    fill_line(m, line, m->ln + i * width);
+    double ln = m->ln[i * width + m->nodes] + ln_slope(m, line->d);
+    if (ln > m->ln_most) m->mode = log(line->d);
+    m->ln_most = fmax(m->ln_most, ln);
+  }
+  return EV_OK;
+}
+
+/* How far below its mode the density of r1 is negligible. */
+static const double PLANE_LN_DROP = 32;
+
+/* Weights of the lines from `low` on in ln density of t, and what makes it that of r1.  The point
+** lies between the lines `below` and below + 1, or at an end of the plane. */
+typedef struct plane_taps {
+  size_t low, below;
+  double weight[PLANE_TAPS], plus;
+} plane_taps;
+
+static plane_taps taps_at(const plane *m, double r) {
+  plane_taps taps = {.plus = ln_slope(m, exp(r))};
+  double at = t_of(m, exp(r));
+  while (taps.low + PLANE_TAPS < m->lines && m->t[taps.low + PLANE_TAPS / 2] < at) taps.low++;
+  taps.below = taps.low;
+  while (taps.below + 2 < taps.low + PLANE_TAPS && m->t[taps.below + 1] < at) taps.below++;
+  for (int i = 0; i < PLANE_TAPS; i++) {
+    const double *t = m->t + taps.low;
+    taps.weight[i] = 1;
+    for (int k = 0; k < PLANE_TAPS; k++)
+      if (k != i) taps.weight[i] *= (at - t[k]) / (t[i] - t[k]);
+  }
+  return taps;
+}
+
+/* The ln density of a node may be so much higher between two lines than on them: they are closer
+** than its sd. */
+static const double BETWEEN_LINES = 1;
+
+/* ln density of one column, by such weights. */
+static double column_at(const plane *m, const plane_taps *t, size_t column) {
+  size_t width = m->nodes + 1;
+  const double *ln = m->ln + t->low * width + column, *near = m->ln + t->below * width + column;
+  double sum = 0;
+  for (size_t i = 0; i < PLANE_TAPS; i++) sum += t->weight[i] * ln[i * width];
+  return t->plus + fmin(sum, fmax(near[0], near[width]) + BETWEEN_LINES);
+}
+
+/* The density at r1 times the mass of r2 beyond T, or of -r2. */
+static double mass_beyond(plane *m, part_of_variance which, const plane_taps *at, double t) {
+  double sum = 0, place = ((which == OF_RERUNS ? t : -t) - m->p->first_r) / m->p->step_r;
+  if (which == OF_WITHIN) return exp(column_at(m, at, m->nodes));
+  for (size_t b = 0; b < m->nodes; b++) sum += m->row[b] = exp(column_at(m, at, b));
+  double below = ev_sinc_below(m->row, m->nodes, place);
+  return which == OF_RERUNS ? sum - below : below;
+}
+
+/* The step of z: of r1 it is 0.35 sd, and it moves T by no more than 0.7 sd of r2 where there
+** is anything to speak of. */
+static double step_of_z(const plane *m, part_of_variance which, double at, double c) {
+  double away = fmax(at, m->mode - 5 * m->sd) - at;
+  double speed = away > 0 ? fmin(1, c * (1 + 1 / expm1(away))) : 1;
+  return which == OF_WITHIN ? 0.35 : fmin(0.35, 1.4 * m->p->step_r / speed);
+}
+
+/* P(share > S(at)), from the mode of r1 both ways. */
+static double part_above(double at, void *context) {
+  const share_request *asked = context;
+  plane *m = asked->plane;
+  double c = fmin(1, m->sd), step = step_of_z(m, asked->which, at, c), sum = 0;
+  double start = (fmax(at, m->mode) - at) / c;
+  for (int way = -1; way <= 1; way += 2)
+    for (int i = way > 0 ? 0 : 1; i < PLANE_STEPS; i++) {
+      double z = start + way * i * step, away = c * (z > 30 ? z : log1p(exp(z)));
+      double r = at + away, slope = c / (1 + exp(-z));
+      if (r < m->least || r > m->most) break;
+      plane_taps taps = taps_at(m, r);
+      if (!(column_at(m, &taps, m->nodes) + log(slope) > m->ln_most - PLANE_LN_DROP)) break;
+      sum += slope * mass_beyond(m, asked->which, &taps, at + log1p(exp(-r)) - log(-expm1(-away)));
+    }
+  return sum * step;
+}
+
+/* Sums of a share and of its square. */
+static void add_share(double share, double weight, ev_each *sums) {
+  sums->mean += weight * share;
+  sums->hi += weight * share * share;
+}
+
+/* Means; in `hi` the mean square.  The sd of ln d1. */
+static double find_means(const ev_nested_posterior *p, ev_noise *noise) {
+  double mean = 0, square = 0;
+  *noise = (ev_noise){.repeated = p->tasks.repeated};
+  for (size_t i = 0; i < p->h.count; i++) {
+    double d1 = p->h.points[i].d, within = d1 / (1 + d1), r = log(d1);
+    for (size_t b = 0; b < p->tasks.nodes; b++) {
+      double weight = p->weight[i * p->tasks.nodes + b], d2 = p->tasks.d2[b];
+      mean += weight * r;
+      square += weight * r * r;
+      add_share(1 / (1 + d1), weight, &noise->tasks);
+      add_share(within, weight, &noise->within);
+      add_share(within / (1 + d2), weight, &noise->questions);
+      add_share(within * (d2 / (1 + d2)), weight, &noise->reruns);
+    }
+  }
+  return sqrt(fmax(1e-12, square - mean * mean));
+}
+
+/* Bounds of a share, of which the mean and the mean square are known. */
+static ev_status find_part_bounds(plane *m, part_of_variance which, ev_each *share) {
+  share_request asked = {m, which};
+  double tail = ev_tail(m->p->options), mean = share->mean;
+  double sd = sqrt(fmax(1e-20, share->hi - mean * mean)) / (mean * (1 - mean));
+  double middle = log(mean / (1 - mean)), scale = fmin(2, sd / 4);
+  share->lo = middle - 2 * sd;
+  share->hi = middle + 2 * sd;
+  ev_status status = ev_quantile_of(part_above, &asked, 1 - tail, scale, &share->lo);
+  if (status == EV_OK) status = ev_quantile_of(part_above, &asked, tail, scale, &share->hi);
+  share->lo = ev_at_logit(share->lo).x;
+  share->hi = ev_at_logit(share->hi).x;
+  return status;
+}
+
+/* How far the interpolated density may integrate to other than 1. */
+static const double PLANE_ERROR = 1e-6;
+
+static ev_status find_parts(ev_nested_posterior *p, ev_noise *noise) {
+  plane m;
+  ev_status status = make_plane(p, &m);
+  m.sd = find_means(p, noise);
+  part_of_variance last = noise->repeated ? OF_RERUNS : OF_WITHIN;
+  for (part_of_variance which = OF_WITHIN; status == EV_OK && which <= last; which++)
+    if (!(fabs(part_above(-60, &(share_request){&m, which}) - 1) < PLANE_ERROR))
+      status = EV_NOT_CONVERGED;
+  if (status == EV_OK) status = find_part_bounds(&m, OF_WITHIN, &noise->within);
+  noise->tasks.lo = 1 - noise->within.hi;
+  noise->tasks.hi = 1 - noise->within.lo;
+  if (status == EV_OK && noise->repeated) {
+    status = find_part_bounds(&m, OF_QUESTIONS, &noise->questions);
+    if (status == EV_OK) status = find_part_bounds(&m, OF_RERUNS, &noise->reruns);
+  }
+  free(m.t);
+  return status;
+}
+
+ev_status ev_nested_noise(const ev_items *items, const ev_options *options, ev_host host,
+                          ev_noise *noise) {
+  ev_nested_posterior p;
+  ev_status status = ev_nested_posterior_make(items, options, host, EV_NESTED_NOISE, &p);
+  if (status == EV_OK) status = find_parts(&p, noise);
+  ev_nested_posterior_free(&p);
+  return status;
+}

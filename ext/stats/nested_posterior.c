@@ -1,0 +1,264 @@
+/*
+** Where the posterior of the nested model is, and points to sum over it.
+**
+**   1. A pilot of d2 with a uniform prior of every theta_t tells where ln d2 is and its scale.
+**   2. A lattice of ln d2 for the trapezoid rule, and each task's tables on it (nested_tasks.c).
+**   3. Lines of d1 and points of theta on them by hierarchy.c, for the likelihood summed over d2,
+**      on a lattice of three times the step where only the points' places are wanted.
+**   4. The weights of all (point, node).  Where the sum of every other node is not near enough
+**      that of all, the step of ln d2 is halved; where an end of the lattice has weight left, it
+**      is moved out; where the same holds along lines, their step is shortened.  Go to 2.
+*/
+#include "nested_posterior.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "marginal.h"
+
+static double ln_prior_of(ev_prior prior, double r) {
+  return r - (prior == EV_PRIOR_ICC ? 2 * log1p(exp(r)) : exp(r));
+}
+
+/*
+** The pilot
+*/
+typedef struct pilot_task {
+  ev_nested_task *task;
+  double d2;
+} pilot_task;
+
+static double ln_pilot_task(double v, void *context) {
+  const pilot_task *p = context;
+  return ev_nested_ln_task(p->task, v, p->d2) - log1p(exp(-v)) - log1p(exp(v));
+}
+
+static double ln_pilot(double r, void *context) {
+  ev_nested_posterior *p = context;
+  double sum = ln_prior_of(p->options->prior, r);
+  for (size_t i = 0; i < p->tasks.count; i++) {
+    ev_nested_task *task = &p->tasks.list[i];
+    pilot_task at = {task, exp(r)};
+    double guess = log((task->right.answers + 1) / (task->wrong.answers + 1)), truncated;
+    double step = fmin(0.7, 2 / sqrt(ev_nested_worth(task, at.d2) + 4));
+    sum += task->times * ev_ln_integral(ln_pilot_task, &at, guess, step, 16, &truncated);
+  }
+  return sum;
+}
+
+/* Where ln d2 is: the ends of its lattice, and its sd. */
+typedef struct pilot {
+  ev_interval ends;
+  double mode, sd;
+} pilot;
+
+static ev_status find_pilot(ev_nested_posterior *p, pilot *found) {
+  double tail = ev_tail(p->options);
+  ev_marginal density;
+  ev_interval middle = {0, 0};
+  ev_status status = ev_marginal_find(&density, &(ev_search){.ln_density = ln_pilot,
+                                                             .context = p,
+                                                             .start = 0,
+                                                             .width = 3,
+                                                             .ln_drop = 22 - log(tail),
+                                                             .tolerance = 0.02,
+                                                             .acceptable = 0.1,
+                                                             .tail = 1e-9 * tail,
+                                                             .budget = 400});
+  if (status == EV_OK) status = ev_marginal_interval(&density, 0.16, &middle);
+  if (status == EV_OK) status = ev_marginal_interval(&density, 1e-9 * tail, &found->ends);
+  found->mode = (middle.lo + middle.hi) / 2;
+  found->sd = (middle.hi - middle.lo) / 2;
+  return status;
+}
+
+/*
+** Lines
+*/
+static double go_to_nested_line(double d, void *context) {
+  ((ev_nested_posterior *)context)->d1 = d;
+  return 0;
+}
+
+/* ln of the likelihood at a point, summed over d2. */
+static double ln_likelihood(ev_nested_posterior *p, ev_point theta) {
+  double most = -HUGE_VAL, sum = 0;
+  ev_nested_ln(&p->tasks, theta, p->d1, p->ln);
+  for (size_t i = 0; i < p->tasks.nodes; i++) most = fmax(most, p->ln[i] += p->ln_prior[i]);
+  for (size_t i = 0; i < p->tasks.nodes; i++) sum += exp(p->ln[i] - most);
+  return sum > 0 ? most + log(sum) : NAN;
+}
+
+static void ln_at(const double *s, int count, double *ln, void *context) {
+  for (int i = 0; i < count; i++) {
+    ev_point theta = ev_at_logit(s[i]);
+    ln[i] = ln_likelihood(context, theta) + log(theta.x * theta.y);
+  }
+}
+
+/* How close points are laid. */
+typedef struct spacing {
+  double panel_sd, step_sd; /* as ev_line_model has them */
+  double d2_sd;             /* the step of ln d2 */
+  double below, above;      /* what its lattice has beyond the pilot's ends */
+} spacing;
+
+static ev_status lay_nodes(ev_nested_posterior *p, const pilot *found, const spacing *by,
+                           double coarse) {
+  double low = found->ends.lo - by->below, high = found->ends.hi + by->above;
+  size_t nodes = 1;
+  p->step_r = coarse * fmin(0.6, by->d2_sd * found->sd);
+  if (p->tasks.repeated) nodes = (size_t)ceil((high - low) / p->step_r);
+  nodes = (nodes + EV_NESTED_PAD) / EV_NESTED_PAD * EV_NESTED_PAD;
+  p->first_r = (low + high) / 2 - p->step_r * (double)(nodes - 1) / 2;
+  free(p->ln_prior);
+  p->ln_prior = malloc(2 * nodes * sizeof *p->ln_prior);
+  if (!p->ln_prior) return EV_NO_MEMORY;
+  p->ln = p->ln_prior + nodes;
+  for (size_t i = 0; i < nodes; i++)
+    p->ln_prior[i] =
+        ln_prior_of(p->options->prior, p->first_r + p->step_r * (double)i) + log(p->step_r);
+  return ev_nested_tables(&p->tasks, p->first_r, p->step_r, nodes,
+                          exp(found->mode + 4 * found->sd));
+}
+
+static ev_status lay_points(ev_nested_posterior *p, const spacing *by, ev_nested_use use) {
+  ev_line_model model = {.go_to_line = go_to_nested_line,
+                         .ln_at = ln_at,
+                         .context = p,
+                         .prior = p->options->prior,
+                         .host = p->host,
+                         .answers = p->tasks.right + p->tasks.wrong,
+                         .guess = log((p->tasks.right + 1) / (p->tasks.wrong + 1)),
+                         .panel_sd = by->panel_sd,
+                         .step_sd = by->step_sd,
+                         .betas = use == EV_NESTED_EACH,
+                         .cut_off = (use == EV_NESTED_NOISE ? 30 : 25) - log(ev_tail(p->options)),
+                         .margin = use == EV_NESTED_THETA ? 8 : 0};
+  ev_hierarchy_free(&p->h);
+  return ev_hierarchy_of_model(&model, &p->h);
+}
+
+static ev_status weigh_points(ev_nested_posterior *p) {
+  size_t nodes = p->tasks.nodes;
+  double most = -HUGE_VAL, sum = 0;
+  free(p->weight);
+  p->weight = malloc(p->h.count * nodes * sizeof *p->weight);
+  if (!p->weight) return EV_NO_MEMORY;
+  for (size_t i = 0; i < p->h.line_count; i++) {
+    const ev_hierarchy_line *line = &p->h.lines[i];
+    for (size_t j = line->first; j < line->first + line->count; j++) {
+      const ev_hierarchy_point *at = &p->h.points[j];
+      double *weight = p->weight + j * nodes, ln = line->ln_measure + log(at->theta * at->other);
+      ev_nested_ln(&p->tasks, (ev_point){at->theta, at->other}, at->d, weight);
+      for (size_t b = 0; b < nodes; b++) most = fmax(most, weight[b] += ln + p->ln_prior[b]);
+    }
+    if (ev_interrupted(p->host)) return EV_INTERRUPTED;
+  }
+  for (size_t i = 0; i < p->h.count * nodes; i++) sum += p->weight[i] = exp(p->weight[i] - most);
+  if (!(sum > 0 && isfinite(sum))) return EV_NOT_CONVERGED;
+  for (size_t i = 0; i < p->h.count * nodes; i++) p->weight[i] /= sum;
+  return EV_OK;
+}
+
+/*
+** Checks
+*/
+
+/* How far twice the weight of every other node, or point of a line, is from 1; and the weight
+** at either end of the lattice of ln d2. */
+typedef struct doubt {
+  double nodes, points, below, above;
+} doubt;
+
+static doubt find_doubt(const ev_nested_posterior *p) {
+  size_t nodes = p->tasks.nodes;
+  doubt sum = {0, 0, 0, 0};
+  for (size_t i = 0; i < p->h.line_count; i++)
+    for (size_t j = 0; j < p->h.lines[i].count; j++) {
+      const double *weight = p->weight + (p->h.lines[i].first + j) * nodes;
+      double all = 0, odd = 0;
+      for (size_t b = 0; b < nodes; b++) {
+        all += weight[b];
+        if (b % 2) odd += weight[b];
+      }
+      sum.nodes += 2 * odd - all;
+      sum.points += j % 2 ? all : -all;
+      sum.below += weight[0];
+      sum.above += weight[nodes - 1];
+    }
+  if (!p->tasks.repeated) sum.nodes = sum.below = sum.above = 0;
+  sum.nodes = fabs(sum.nodes);
+  sum.points = fabs(sum.points);
+  return sum;
+}
+
+/* Changes the spacing where it is not enough; false where it is.  Sinc functions, by which
+** bounds of theta and shares are found, are wrong by about the doubt; a sum by its square.  Both
+** priors fall at least as e^-|ln d2|, which tells how far out an end has to be. */
+static bool mend_spacing(const ev_nested_posterior *p, ev_nested_use use, spacing *by) {
+  doubt is = find_doubt(p);
+  double tail = ev_tail(p->options), precise = 1e-6 * tail, sums = 1e-4 * sqrt(fmin(1, 40 * tail));
+  double left = 1e-8 * tail;
+  bool fine = true;
+  if (is.points > sums) {
+    by->step_sd *= 0.7;
+    fine = false;
+  }
+  if (is.nodes > (use == EV_NESTED_NOISE ? precise : sums)) {
+    by->d2_sd *= 0.6;
+    fine = false;
+  }
+  if (is.below > left) {
+    by->below += 1 + log(is.below / left);
+    fine = false;
+  }
+  if (is.above > left) {
+    by->above += 1 + log(is.above / left);
+    fine = false;
+  }
+  return !fine;
+}
+
+/* Rounds of mending: one or two are the rule where any are. */
+enum { NESTED_ROUNDS = 12 };
+
+/* How far rounding may move the logarithm of the likelihood. */
+static double rounding_of(ev_nested_posterior *p, const pilot *found) {
+  double sum = 0, d2 = exp(found->mode);
+  for (size_t i = 0; i < p->tasks.count; i++) {
+    ev_nested_task *task = &p->tasks.list[i];
+    sum += task->times * (task->mixed * fabs(found->mode) + ev_rising_at(&task->all, d2));
+  }
+  return DBL_EPSILON * sum;
+}
+
+ev_status ev_nested_posterior_make(const ev_items *items, const ev_options *options, ev_host host,
+                                   ev_nested_use use, ev_nested_posterior *p) {
+  *p = (ev_nested_posterior){.options = options, .host = host};
+  pilot found = {{0, 0}, 0, 1};
+  bool noise = use == EV_NESTED_NOISE;
+  spacing by = {.panel_sd = noise || ev_tail(options) < 1e-4 ? 5.7 : 8,
+                .step_sd = use == EV_NESTED_THETA ? 0.35 : 0.65,
+                .d2_sd = noise ? 0.5 : 0.7};
+  ev_status status = ev_nested_tasks_make(items, &p->tasks);
+  if (status == EV_OK && p->tasks.repeated) status = find_pilot(p, &found);
+  if (status == EV_OK && rounding_of(p, &found) > 1e-3) status = EV_TOO_LARGE;
+  for (int i = 0; i < NESTED_ROUNDS && status == EV_OK; i++) {
+    status = lay_nodes(p, &found, &by, use == EV_NESTED_THETA ? 1 : 3);
+    if (status == EV_OK) status = lay_points(p, &by, use);
+    if (status == EV_OK && use != EV_NESTED_THETA) status = lay_nodes(p, &found, &by, 1);
+    if (status == EV_OK) status = weigh_points(p);
+    if (status == EV_OK && !mend_spacing(p, use, &by)) return EV_OK;
+  }
+  return status == EV_OK ? EV_NOT_CONVERGED : status;
+}
+
+void ev_nested_posterior_free(ev_nested_posterior *p) {
+  ev_nested_tasks_free(&p->tasks);
+  ev_hierarchy_free(&p->h);
+  free(p->ln_prior);
+  free(p->weight);
+  *p = (ev_nested_posterior){0};
+}

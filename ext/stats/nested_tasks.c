@@ -1,0 +1,566 @@
+/*
+** Integrating tasks and questions out of the nested model: the contraction.
+**
+**   1. Questions, in closed form.  A task with accuracy p has the likelihood
+**
+**        prod_i (d2 p)_k (d2 (1-p))_(n-k) / (d2)_n
+**
+**      by rising factorials, whose sums rising.c keeps: the number of questions costs nothing.
+**   2. Tasks, on a lattice of v = logit p that is infinite at both ends.  Kernel and likelihood
+**      are analytic in |Im v| < pi, so the trapezoid rule converges as exp(-2 pi^2 (sd/step)^2).
+**      Where all answers of a task are alike the integrand tends to exp(d1 theta v), which need
+**      not die out; but on a lattice that is a geometric series, whose sum is known.
+**   3. A kernel narrower than the lattice is summed by its own Gauss rule, with the logarithm of
+**      the likelihood interpolated from the table.
+**
+** Each table holds all nodes of ln d2 side by side: a kernel is computed once for all of them,
+** and once for all tasks of the same step.
+**
+** This is the sum that Bowyer, Heap and Aitchison (UAI 2024, arXiv:2310.17374) contract over
+** samples, with quadrature nodes in the place of samples.
+*/
+#include "nested_tasks.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "atoms.h"
+#include "gauss.h"
+
+/*
+** Tasks as given
+*/
+static int items_by_counts(const void *a, const void *b) {
+  const ev_item *x = a, *y = b;
+  if (x->task != y->task) return x->task < y->task ? -1 : 1;
+  return ev_compare_counts(x->k, x->n, y->k, y->n);
+}
+
+/* The items of one task, sorted. */
+typedef struct run {
+  const ev_item *items;
+  size_t count, task;
+} run;
+
+static int runs_by_items(const void *a, const void *b) {
+  const run *x = a, *y = b;
+  if (x->count != y->count) return x->count < y->count ? -1 : 1;
+  for (size_t i = 0; i < x->count; i++) {
+    const ev_item *p = &x->items[i], *q = &y->items[i];
+    int order = ev_compare_counts(p->k, p->n, q->k, q->n);
+    if (order != 0) return order;
+    if (p->times != q->times) return p->times < q->times ? -1 : 1;
+  }
+  return 0;
+}
+
+static void make_rising(ev_rising *r, const run *from, ev_tally *tally,
+                        double (*count)(const ev_item *)) {
+  for (size_t i = 0; i < from->count; i++)
+    tally[i] = (ev_tally){count(&from->items[i]), from->items[i].times};
+  ev_rising_make(r, tally, from->count);
+}
+
+static double right_of(const ev_item *item) {
+  return item->k;
+}
+
+static double wrong_of(const ev_item *item) {
+  return item->n - item->k;
+}
+
+static double all_of(const ev_item *item) {
+  return item->n;
+}
+
+static void make_task(ev_nested_task *task, const run *from, ev_tally *tally) {
+  make_rising(&task->right, from, tally, right_of);
+  make_rising(&task->wrong, from, tally, wrong_of);
+  make_rising(&task->all, from, tally, all_of);
+  task->mixed = task->right.clusters + task->wrong.clusters - task->all.clusters;
+  task->questions = task->all.clusters;
+  task->attempts = task->all.answers;
+}
+
+/* Fills the list from runs, of which equal ones are next to each other. */
+static void gather_runs(ev_nested_tasks *t, const run *runs, size_t count, ev_tally *tally) {
+  for (size_t i = 0; i < count; i++) {
+    if (i == 0 || runs_by_items(&runs[i - 1], &runs[i]) != 0)
+      make_task(&t->list[t->count++], &runs[i], tally);
+    ev_nested_task *task = &t->list[t->count - 1];
+    task->times++;
+    t->kind[runs[i].task] = t->count - 1;
+    t->right += task->right.answers;
+    t->wrong += task->wrong.answers;
+    t->repeated = t->repeated || task->attempts > task->questions;
+  }
+}
+
+/* Merges equal neighbours; returns how many are left. */
+static size_t merge_items(ev_item *items, size_t count) {
+  size_t last = 0;
+  for (size_t i = 1; i < count; i++) {
+    if (items_by_counts(&items[last], &items[i]) == 0)
+      items[last].times += items[i].times;
+    else
+      items[++last] = items[i];
+  }
+  return last + 1;
+}
+
+static size_t split_runs(const ev_item *items, size_t count, run *runs) {
+  size_t found = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (i == 0 || items[i].task != items[i - 1].task)
+      runs[found++] = (run){&items[i], 0, items[i].task};
+    runs[found - 1].count++;
+  }
+  return found;
+}
+
+static size_t count_kinds(const run *runs, size_t count) {
+  size_t kinds = 1;
+  for (size_t i = 1; i < count; i++) kinds += runs_by_items(&runs[i - 1], &runs[i]) != 0;
+  return kinds;
+}
+
+ev_status ev_nested_tasks_make(const ev_items *items, ev_nested_tasks *t) {
+  *t = (ev_nested_tasks){0};
+  ev_item *sorted = malloc(items->count * sizeof *sorted);
+  run *runs = malloc(items->tasks * sizeof *runs);
+  ev_tally *tally = malloc(items->count * sizeof *tally);
+  t->kind = malloc(items->tasks * sizeof *t->kind);
+  bool ok = sorted && runs && tally && t->kind;
+  if (ok) {
+    memcpy(sorted, items->list, items->count * sizeof *sorted);
+    qsort(sorted, items->count, sizeof *sorted, items_by_counts);
+    size_t count = split_runs(sorted, merge_items(sorted, items->count), runs);
+    qsort(runs, count, sizeof *runs, runs_by_items);
+    size_t kinds = count_kinds(runs, count);
+    t->list = calloc(kinds, sizeof *t->list);
+    t->order = malloc(kinds * sizeof *t->order);
+    ok = t->list && t->order;
+    if (ok) gather_runs(t, runs, count, tally);
+  }
+  free(sorted);
+  free(runs);
+  free(tally);
+  return ok ? EV_OK : EV_NO_MEMORY;
+}
+
+static void free_task_tables(ev_nested_tasks *t) {
+  for (size_t i = 0; i < t->count; i++) {
+    free(t->list[i].table);
+    t->list[i].table = NULL;
+  }
+  for (int i = 0; i < EV_NESTED_GRIDS; i++) {
+    free(t->grids[i].ln_x);
+    t->grids[i] = (ev_nested_grid){0};
+  }
+  free(t->d2);
+  t->d2 = NULL;
+}
+
+void ev_nested_tasks_free(ev_nested_tasks *t) {
+  free_task_tables(t);
+  free(t->list);
+  free(t->order);
+  free(t->kind);
+  *t = (ev_nested_tasks){0};
+}
+
+/*
+** Likelihood of a task
+*/
+
+/* ln p and ln(1-p) at v = logit p. */
+static ev_point ln_point(double v) {
+  double ln = log1p(exp(-fabs(v)));
+  return v > 0 ? (ev_point){-ln, -v - ln} : (ev_point){v - ln, -ln};
+}
+
+double ev_nested_ln_task(ev_nested_task *task, double v, double d2) {
+  ev_point p = ev_at_logit(v), ln = ln_point(v);
+  return task->right.clusters * ln.x + task->wrong.clusters * ln.y +
+         (task->mixed > 0 ? task->mixed * log(d2) : 0) + ev_rising_at(&task->right, d2 * p.x) +
+         ev_rising_at(&task->wrong, d2 * p.y) - ev_rising_at(&task->all, d2);
+}
+
+/* At every node of d2, without what depends on d2 alone. */
+EV_WIDE static void fill_row(const double *d2, size_t nodes, ev_nested_task *task, double v,
+                             double *row) {
+  ev_point p = ev_at_logit(v), ln = ln_point(v);
+  double start = task->right.clusters * ln.x + task->wrong.clusters * ln.y;
+  for (size_t i = 0; i < nodes; i += EV_LANES) {
+    ev_lanes at = *(const ev_lanes_of *)(d2 + i), x = at * p.x, y = at * p.y, sum = at * 0 + start;
+    ev_rising_add(&task->right, &x, &sum);
+    ev_rising_add(&task->wrong, &y, &sum);
+    *(ev_lanes_of *)(row + i) = sum;
+  }
+}
+
+/* n attempts at a question are worth n (1+d2) / (n+d2) answers of new questions. */
+double ev_nested_worth(const ev_nested_task *task, double d2) {
+  double each = task->attempts / task->questions;
+  return task->attempts * (1 + d2) / (each + d2);
+}
+
+/*
+** Lattices of v
+*/
+
+/* Nodes lie within this: beyond it a likelihood that tends to a constant has reached it to
+** e^-28. */
+static double v_most(const ev_nested_task *task) {
+  return 28 + log(task->attempts);
+}
+
+/* A node is left out where the likelihood is e^-45 of its largest. */
+static const double TABLE_LN_DROP = 45;
+
+/* The first step is 0.28, for up to 2 answers; each next is shorter by sqrt(2). */
+static double grid_step(int grid) {
+  return 0.28 * pow(2, -grid / 2.0);
+}
+
+/* Kernels up to D = 4 worth + 20 are summed on the lattice: there the integrand has an sd of
+** at least 2 / sqrt(worth + D), and 0.8 of that leaves 4e-14. */
+static int grid_for(double worth) {
+  int grid = 0;
+  while (grid < EV_NESTED_GRIDS - 1 && grid_step(grid) > 1.6 / sqrt(5 * worth + 20)) grid++;
+  return grid;
+}
+
+/* Taps of the polynomial that ln likelihood is interpolated by, and nodes added for them at
+** either end. */
+enum { TABLE_TAPS = 12, TABLE_GUARD = TABLE_TAPS / 2 };
+
+/* The last node one way from `from` that is wanted, at one d2, in strides. */
+static int find_table_end(ev_nested_task *task, int from, int stride, double d2, double *most) {
+  double step = grid_step(task->grid), end = v_most(task);
+  int at = from;
+  while (fabs(at * step) < end) {
+    double ln = ev_nested_ln_task(task, at * step, d2);
+    if (!(ln > *most - TABLE_LN_DROP)) break;
+    *most = fmax(*most, ln);
+    at += stride;
+  }
+  return at;
+}
+
+static void find_task_window(const ev_nested_tasks *t, ev_nested_task *task) {
+  double guess = log((task->right.answers + 0.5) / (task->wrong.answers + 0.5));
+  int from = (int)(guess / grid_step(task->grid)), low = from, high = from;
+  for (size_t i = 0; i < t->nodes; i += t->nodes - 1) {
+    double most = -HUGE_VAL;
+    int end = find_table_end(task, from, 4, t->d2[i], &most);
+    high = end > high ? end : high;
+    end = find_table_end(task, from, -4, t->d2[i], &most);
+    low = end < low ? end : low;
+    if (t->nodes == 1) break;
+  }
+  task->first = low - TABLE_GUARD;
+  task->count = high - low + 2 * TABLE_GUARD + 1;
+}
+
+/* Moves what depends on d2 alone, and the largest of each column, to ln_most. */
+EV_WIDE static void scale_table(const double *d2, size_t nodes, ev_nested_task *task) {
+  for (size_t i = 0; i < nodes; i++) {
+    double most = -HUGE_VAL;
+    for (int j = 0; j < task->count; j++) {
+      double ln = task->ln[(size_t)j * nodes + i];
+      most = ln > most ? ln : most;
+    }
+    task->ln_most[i] = most;
+  }
+  for (int j = 0; j < task->count; j++)
+    for (size_t i = 0; i < nodes; i += EV_LANES) {
+      ev_lanes_of *ln = (ev_lanes_of *)(task->ln + (size_t)j * nodes + i);
+      *ln -= *(const ev_lanes_of *)(task->ln_most + i);
+      ev_lanes like = *ln;
+      ev_exp(&like, 1);
+      *(ev_lanes_of *)(task->like + (size_t)j * nodes + i) = like;
+    }
+  for (size_t i = 0; i < nodes; i++)
+    task->ln_most[i] +=
+        (task->mixed > 0 ? task->mixed * log(d2[i]) : 0) - ev_rising_at(&task->all, d2[i]);
+}
+
+static ev_status fill_task_table(const ev_nested_tasks *t, ev_nested_task *task) {
+  size_t size = (size_t)task->count * t->nodes;
+  task->table = malloc((2 * size + t->nodes) * sizeof *task->table);
+  if (!task->table) return EV_NO_MEMORY;
+  task->ln = task->table;
+  task->like = task->ln + size;
+  task->ln_most = task->like + size;
+  double step = grid_step(task->grid);
+  for (int j = 0; j < task->count; j++)
+    fill_row(t->d2, t->nodes, task, (task->first + j) * step, task->ln + (size_t)j * t->nodes);
+  scale_table(t->d2, t->nodes, task);
+  return EV_OK;
+}
+
+static int by_grid_and_first(const void *a, const void *b) {
+  const ev_nested_place *x = a, *y = b;
+  if (x->grid != y->grid) return x->grid < y->grid ? -1 : 1;
+  if (x->first != y->first) return x->first < y->first ? -1 : 1;
+  return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* Widens a grid to hold a task's nodes. */
+static void widen_grid(ev_nested_grid *grid, const ev_nested_task *task) {
+  int end = task->first + task->count;
+  if (grid->count > 0) {
+    int old_end = grid->first + grid->count;
+    end = old_end > end ? old_end : end;
+    grid->first = grid->first < task->first ? grid->first : task->first;
+  } else {
+    grid->first = task->first;
+  }
+  grid->count = end - grid->first;
+}
+
+static ev_status fill_grid(ev_nested_grid *grid, int which) {
+  size_t size = (size_t)(grid->count + EV_LANES);
+  grid->step = grid_step(which);
+  grid->ln_x = calloc(4 * size, sizeof *grid->ln_x);
+  if (!grid->ln_x) return EV_NO_MEMORY;
+  grid->ln_y = grid->ln_x + size;
+  grid->x = grid->ln_y + size;
+  grid->kernel = grid->x + size;
+  for (int j = 0; j < grid->count; j++) {
+    ev_point ln = ln_point((grid->first + j) * grid->step);
+    grid->x[j] = exp(ln.x);
+    grid->ln_x[j] = ln.x;
+    grid->ln_y[j] = ln.y;
+  }
+  return EV_OK;
+}
+
+/* Doubles of all tables: 2 GB. */
+static const double TABLES_MOST = 0x1p28;
+
+ev_status ev_nested_tables(ev_nested_tasks *t, double from, double step, size_t nodes,
+                           double most) {
+  double size = 0;
+  free_task_tables(t);
+  t->nodes = nodes;
+  t->d2 = malloc(4 * nodes * sizeof *t->d2);
+  if (!t->d2) return EV_NO_MEMORY;
+  for (size_t i = 0; i < nodes; i++) t->d2[i] = exp(from + step * (double)i);
+  for (size_t i = 0; i < t->count; i++) {
+    ev_nested_task *task = &t->list[i];
+    task->grid = grid_for(ev_nested_worth(task, most));
+    find_task_window(t, task);
+    widen_grid(&t->grids[task->grid], task);
+    t->order[i] = (ev_nested_place){task->grid, task->first, i};
+    size += 2.0 * task->count * (double)nodes;
+  }
+  if (size > TABLES_MOST) return EV_TOO_LARGE;
+  qsort(t->order, t->count, sizeof *t->order, by_grid_and_first);
+  ev_status status = EV_OK;
+  for (size_t i = 0; i < t->count && status == EV_OK; i++) status = fill_task_table(t, &t->list[i]);
+  for (int i = 0; i < EV_NESTED_GRIDS && status == EV_OK; i++)
+    if (t->grids[i].count > 0) status = fill_grid(&t->grids[i], i);
+  return status;
+}
+
+void ev_nested_ln_nodes(const ev_nested_tasks *t, ev_nested_task *task, double v, double *ln) {
+  fill_row(t->d2, t->nodes, task, v, ln);
+  for (size_t i = 0; i < t->nodes; i++)
+    ln[i] += (task->mixed > 0 ? task->mixed * log(t->d2[i]) : 0) -
+             ev_rising_at(&task->all, t->d2[i]) - task->ln_most[i];
+}
+
+/*
+** Kernels
+*/
+
+/* Beta(a, b), which is too narrow for the lattice: its Gauss rule has so many points that
+** (q/(2+q))^points is below 1e-10, where q is the ratio of its variance to the likelihood's. */
+static void set_gauss(ev_nested_grid *grid, double a, double b) {
+  double worth = (2.56 / (grid->step * grid->step) - 20) / 5, d = a + b;
+  double points = 1 + ceil(23 / log1p(2 * d / fmax(worth, 1)));
+  double off[EV_NESTED_GAUSS], x[EV_NESTED_GAUSS];
+  grid->points = (int)fmin(EV_NESTED_GAUSS, points);
+  for (int k = 0; k < grid->points; k++) {
+    /* Jacobi's polynomials on [0,1]; the first differ in that 0/0 is cancelled. */
+    double two = 2 * k + d;
+    x[k] = k == 0 ? (b - a) / d : (b - a) * (d - 2) / (two * (two - 2));
+    x[k] = (1 - x[k]) / 2;
+    off[k] = k == 0
+                 ? sqrt(a * b / (1 + d)) / d
+                 : sqrt((k + 1) * (k + a) * (k + b) * (k + d - 1) / ((two + 1) * (two - 1))) / two;
+  }
+  if (ev_gauss_rule(x, off, (size_t)grid->points, grid->share) != EV_OK) grid->share[0] = NAN;
+  for (int k = 0; k < grid->points; k++) {
+    double p = fmax(1e-300, fmin(1 - 0x1p-53, x[k]));
+    grid->at[k] = log(p / (1 - p));
+  }
+}
+
+/* Readies a grid for the kernel of a point. */
+static void set_kernel(ev_nested_grid *grid, const ev_beta *beta) {
+  double a = beta->a, b = beta->b;
+  double worth = (2.56 / (grid->step * grid->step) - 20) / 5;
+  grid->points = 0;
+  grid->filled = grid->first;
+  grid->a = a;
+  grid->b = b;
+  if (a * beta->comean > worth + 5) {
+    set_gauss(grid, a, b);
+    return;
+  }
+  grid->ln_scale = beta->ln_peak - a * log(beta->mean) - b * log(beta->comean) + log(grid->step);
+}
+
+/* Computes the kernel at the nodes of a task, as far as that was not done for those before
+** it. */
+EV_WIDE static void fill_kernel(ev_nested_grid *grid, const ev_nested_task *task) {
+  int from = task->first > grid->filled ? task->first : grid->filled;
+  int end = task->first + task->count;
+  for (int j = from - grid->first; j < end - grid->first; j += EV_LANES) {
+    ev_lanes ln = grid->a * *(const ev_lanes_of *)(grid->ln_x + j) +
+                  grid->b * *(const ev_lanes_of *)(grid->ln_y + j) + grid->ln_scale;
+    ev_exp(&ln, 1);
+    *(ev_lanes_of *)(grid->kernel + j) = ln;
+  }
+  grid->filled = end > grid->filled ? end : grid->filled;
+}
+
+/* The sum over the lattice of kernel times likelihood, at each node of d2. */
+EV_WIDE static void sum_lattice(const double *kernel, const double *like, int count, size_t nodes,
+                                double *z) {
+  for (size_t i = 0; i < nodes; i += 2 * EV_LANES) {
+    ev_lanes even = {0}, odd = {0}, even2 = {0}, odd2 = {0};
+    const double *row = like + i;
+    int j = 0;
+    for (; j + 1 < count; j += 2, row += 2 * nodes) {
+      even += kernel[j] * *(const ev_lanes_of *)row;
+      even2 += kernel[j] * *(const ev_lanes_of *)(row + EV_LANES);
+      odd += kernel[j + 1] * *(const ev_lanes_of *)(row + nodes);
+      odd2 += kernel[j + 1] * *(const ev_lanes_of *)(row + nodes + EV_LANES);
+    }
+    if (j < count) {
+      even += kernel[j] * *(const ev_lanes_of *)row;
+      even2 += kernel[j] * *(const ev_lanes_of *)(row + EV_LANES);
+    }
+    *(ev_lanes_of *)(z + i) = even + odd;
+    *(ev_lanes_of *)(z + i + EV_LANES) = even2 + odd2;
+  }
+}
+
+/* Where all answers are alike the likelihood is constant beyond the lattice's end, and the
+** kernel falls by e^-(a step) from node to node: a geometric series. */
+static void add_ends(const ev_nested_grid *grid, const ev_nested_task *task, size_t nodes,
+                     double weight_low, double *z) {
+  const double *kernel = grid->kernel + (task->first - grid->first);
+  int last = task->count - 1;
+  double low = task->right.clusters > 0 ? 0 : weight_low * kernel[0] / expm1(grid->a * grid->step);
+  double high = task->wrong.clusters > 0 ? 0 : kernel[last] / expm1(grid->b * grid->step);
+  if (low == 0 && high == 0) return;
+  for (size_t i = 0; i < nodes; i++)
+    z[i] += low * task->like[i] + high * task->like[(size_t)last * nodes + i];
+}
+
+/* Weights of the values at 0, 1, .. TABLE_TAPS-1 in the polynomial's at x. */
+static void lagrange(double x, double *weight) {
+  for (int i = 0; i < TABLE_TAPS; i++) {
+    weight[i] = 1;
+    for (int k = 0; k < TABLE_TAPS; k++)
+      if (k != i) weight[i] *= (x - k) / (i - k);
+  }
+}
+
+/* Adds to z[] the likelihood at v, with a weight; ln L is interpolated, which is nearly a
+** parabola. */
+EV_WIDE static void add_between(const ev_nested_grid *grid, const ev_nested_task *task,
+                                size_t nodes, double v, double share, double *z) {
+  double place = v / grid->step - task->first, weight[TABLE_TAPS] = {1};
+  int from = (int)fmax(0, fmin(task->count - TABLE_TAPS, floor(place) - TABLE_GUARD + 1));
+  int last = task->count - 1, taps = TABLE_TAPS;
+  if (place < 0 || place > last) { /* flat there, or too low to matter */
+    from = place < 0 ? 0 : last;
+    taps = 1;
+  } else {
+    lagrange(place - from, weight);
+  }
+  const double *row = task->ln + (size_t)from * nodes;
+  for (size_t i = 0; i < nodes; i += EV_LANES) {
+    ev_lanes ln = {0};
+    for (int k = 0; k < taps; k++)
+      ln += weight[k] * *(const ev_lanes_of *)(row + (size_t)k * nodes + i);
+    ev_exp(&ln, 1);
+    *(ev_lanes_of *)(z + i) += share * ln;
+  }
+}
+
+static void sum_gauss(const ev_nested_grid *grid, const ev_nested_task *task, size_t nodes,
+                      bool times_p, double *z) {
+  memset(z, 0, nodes * sizeof *z);
+  for (int k = 0; k < grid->points; k++) {
+    double p = times_p ? ev_at_logit(grid->at[k]).x : 1;
+    add_between(grid, task, nodes, grid->at[k], grid->share[k] * p, z);
+  }
+}
+
+/* The task's likelihood averaged over the kernel. */
+static void sum_task(ev_nested_grid *grid, const ev_nested_task *task, size_t nodes, double *z) {
+  if (grid->points > 0) {
+    sum_gauss(grid, task, nodes, false, z);
+    return;
+  }
+  fill_kernel(grid, task);
+  sum_lattice(grid->kernel + (task->first - grid->first), task->like, task->count, nodes, z);
+  add_ends(grid, task, nodes, 1, z);
+}
+
+EV_WIDE static void add_ln(const ev_nested_task *task, size_t nodes, double *z, double *ln) {
+  for (size_t i = 0; i < nodes; i += EV_LANES) {
+    ev_lanes of = *(const ev_lanes_of *)(z + i);
+    ev_log(&of, 1);
+    *(ev_lanes_of *)(ln + i) += task->times * (of + *(const ev_lanes_of *)(task->ln_most + i));
+  }
+}
+
+ev_beta ev_nested_kernel(ev_point theta, double d1) {
+  return ev_beta_make(fmax(DBL_MIN, d1 * theta.x), fmax(DBL_MIN, d1 * theta.y));
+}
+
+void ev_nested_ln(ev_nested_tasks *t, ev_point theta, double d1, double *ln) {
+  ev_beta beta = ev_nested_kernel(theta, d1);
+  double *z = t->d2 + t->nodes;
+  int current = -1;
+  memset(ln, 0, t->nodes * sizeof *ln);
+  for (size_t i = 0; i < t->count; i++) {
+    const ev_nested_task *task = &t->list[t->order[i].index];
+    ev_nested_grid *grid = &t->grids[task->grid];
+    if (task->grid != current) set_kernel(grid, &beta);
+    current = task->grid;
+    sum_task(grid, task, t->nodes, z);
+    add_ln(task, t->nodes, z, ln);
+  }
+}
+
+/* Turns the kernel at a task's nodes to the kernel times p. */
+static void times_p(ev_nested_grid *grid, const ev_nested_task *task) {
+  int from = task->first - grid->first;
+  for (int j = from; j < from + task->count; j++) grid->kernel[j] *= grid->x[j];
+}
+
+void ev_nested_one(ev_nested_tasks *t, const ev_nested_task *task, const ev_beta *beta, double *z,
+                   double *z_right) {
+  ev_nested_grid *grid = &t->grids[task->grid];
+  set_kernel(grid, beta);
+  sum_task(grid, task, t->nodes, z);
+  if (grid->points > 0) {
+    sum_gauss(grid, task, t->nodes, true, z_right);
+    return;
+  }
+  times_p(grid, task);
+  sum_lattice(grid->kernel + (task->first - grid->first), task->like, task->count, t->nodes,
+              z_right);
+  add_ends(grid, task, t->nodes, 0, z_right);
+}

@@ -1,0 +1,83 @@
+/*
+** The likelihood of the nested model (nested.h) given theta and d1, at every node of a lattice
+** of ln d2: tasks and questions are integrated out.  Used by ext/stats/nested*.c.
+*/
+#ifndef EV_NESTED_TASKS_H
+#define EV_NESTED_TASKS_H
+
+#include "beta.h"
+#include "nested.h"
+#include "rising.h"
+
+/* Tasks with the same questions, and their likelihood on a lattice of v = logit theta_t. */
+typedef struct ev_nested_task {
+  ev_rising right, wrong, all; /* of its questions' k, n - k and n */
+  double times;                /* how many tasks are alike */
+  double mixed;                /* questions with both right and wrong answers */
+  double questions, attempts;
+  int grid;          /* which step its lattice has */
+  int first, count;  /* its nodes: v = (first + i) step */
+  double *table;     /* owned: the next three */
+  double *ln, *like; /* [count][nodes of d2]: ln likelihood less ln_most, and its exp */
+  double *ln_most;   /* [nodes of d2] */
+} ev_nested_task;
+
+enum { EV_NESTED_GRIDS = 64, EV_NESTED_GAUSS = 12, EV_NESTED_PAD = 8 };
+
+/* A step of v, and the kernel Beta(d1 theta, d1 (1-theta)) on it. */
+typedef struct ev_nested_grid {
+  double step;
+  int first, count;        /* the nodes of all its tasks */
+  double *ln_x, *ln_y, *x; /* owned: ln p, ln(1-p) and p at the nodes, and as much for: */
+  double *kernel;          /* its density times the step */
+  double a, b, ln_scale;   /* of x^a y^b in it */
+  int filled;              /* the node up to which it is known */
+  int points;              /* of a Gauss rule, where the kernel is too narrow for the step; or 0 */
+  double at[EV_NESTED_GAUSS], share[EV_NESTED_GAUSS]; /* its v, and weights */
+} ev_nested_grid;
+
+/* Where a task is in the list, in the order of grids and first nodes. */
+typedef struct ev_nested_place {
+  int grid, first;
+  size_t index;
+} ev_nested_place;
+
+typedef struct ev_nested_tasks {
+  ev_nested_task *list; /* owned, in an order that is not the input's */
+  size_t count;
+  size_t *kind;           /* owned: of each task of the input, its place in the list */
+  ev_nested_place *order; /* owned */
+  double right, wrong;    /* attempts of all */
+  bool repeated;          /* some question was attempted twice */
+  size_t nodes;           /* of ln d2, a multiple of EV_NESTED_PAD */
+  double *d2;             /* owned, and as much room for sums */
+  ev_nested_grid grids[EV_NESTED_GRIDS];
+} ev_nested_tasks;
+
+/* To be freed whatever the status. */
+ev_status ev_nested_tasks_make(const ev_items *items, ev_nested_tasks *t);
+void ev_nested_tasks_free(ev_nested_tasks *t);
+
+/* Makes the tables for ln d2 = from + i step, i < nodes.  Lattices of v are as close as a d2 of
+** `most` wants them. */
+ev_status ev_nested_tables(ev_nested_tasks *t, double from, double step, size_t nodes, double most);
+
+/* ln likelihood of a task at v, at one d2; and at every node, less ln_most. */
+double ev_nested_ln_task(ev_nested_task *task, double v, double d2);
+void ev_nested_ln_nodes(const ev_nested_tasks *t, ev_nested_task *task, double v, double *ln);
+
+/* How many answers of new questions a task's attempts are worth at d2. */
+double ev_nested_worth(const ev_nested_task *task, double d2);
+
+/* Beta(d1 theta, d1 (1-theta)).  Far along a line of tiny d1 a product is 0 in a double, where the
+** point is negligible; a shape is the least normal number there. */
+ev_beta ev_nested_kernel(ev_point theta, double d1);
+
+/* ln likelihood of all tasks at theta and d1, at each node; NaN where a Gauss rule failed. */
+void ev_nested_ln(ev_nested_tasks *t, ev_point theta, double d1, double *ln);
+
+/* Of one task, exp(ln likelihood - ln_most) at each node; and the same times theta_t, averaged. */
+void ev_nested_one(ev_nested_tasks *t, const ev_nested_task *task, const ev_beta *beta, double *z,
+                   double *z_right);
+
+#endif

@@ -1,0 +1,230 @@
+/*
+** The score of a rerun: the same questions, one new attempt each.
+**
+**   1. Given theta and d, a question with k of n right is right again with probability
+**      (d theta + k) / (d + n), independently of the others.  Questions are counted by (k, n).
+**   2. So the number S of right answers has the characteristic function
+**      prod (1 - p + p e^it)^times, mixed over the posterior's points (hierarchy.c).
+**   3. S lies between two whole numbers but for 1e-13, by Bernstein's inequality at every
+**      point.  With as many frequencies as there are numbers between them, the discrete Fourier
+**      transform gives P(S = s) exactly but for that.
+**   4. Two models are independent: P(S_A > S_B) and P(S_A = S_B) are sums.
+**
+** The modulus of a factor falls from t = 0 to pi, so that a point's frequencies end where it is
+** negligible: of 10,000 questions 30 or so are left.
+*/
+#include <math.h>
+#include <stdlib.h>
+
+#include <gsl/gsl_math.h>
+
+#include "hierarchy.h"
+#include "icc.h"
+#include "lanes.h"
+
+/* Questions by (k, n), and the posterior. */
+typedef struct rerun_model {
+  ev_cluster *types; /* owned */
+  size_t count;
+  double questions;
+  ev_hierarchy h;
+  ev_host host;
+} rerun_model;
+
+/* P(S = first + i). */
+typedef struct rerun_scores {
+  double first;
+  size_t count;
+  double *p; /* owned */
+} rerun_scores;
+
+static ev_status make_model(rerun_model *m, const ev_cluster *clusters, size_t count,
+                            ev_host host) {
+  *m = (rerun_model){.host = host};
+  m->types = malloc(count * sizeof *m->types);
+  if (!m->types) return EV_NO_MEMORY;
+  m->count = ev_clusters_merge(clusters, count, m->types);
+  for (size_t i = 0; i < m->count; i++) m->questions += m->types[i].times;
+  ev_options icc = {.prior = EV_PRIOR_ICC};
+  return ev_hierarchy_make(m->types, m->count, &icc, host, EV_FOR_BETAS, &m->h);
+}
+
+static void free_model(rerun_model *m) {
+  free(m->types);
+  ev_hierarchy_free(&m->h);
+}
+
+/* The probabilities that a question of a type is right, and that it is wrong. */
+static ev_point chance_of(const ev_cluster *type, const ev_hierarchy_point *at) {
+  double all = at->d + type->n;
+  return (ev_point){(at->d * at->theta + type->k) / all,
+                    (at->d * at->other + (type->n - type->k)) / all};
+}
+
+/* Points of lower weight are left out; there are about ten thousand. */
+static const double RERUN_LEAST_WEIGHT = 1e-16;
+
+/* -ln of the mass that Bernstein's inequality may leave outside, on each side. */
+static const double RERUN_LN_OUTSIDE = 30;
+
+/* The range of S. */
+static void find_window(const rerun_model *m, rerun_scores *s) {
+  double low = HUGE_VAL, high = 0, third = RERUN_LN_OUTSIDE / 3;
+  for (size_t i = 0; i < m->h.count; i++) {
+    double mean = 0, variance = 0;
+    if (m->h.points[i].weight < RERUN_LEAST_WEIGHT) continue;
+    for (size_t t = 0; t < m->count; t++) {
+      ev_point p = chance_of(&m->types[t], &m->h.points[i]);
+      mean += m->types[t].times * p.x;
+      variance += m->types[t].times * p.x * p.y;
+    }
+    double reach = third + sqrt(third * third + 2 * RERUN_LN_OUTSIDE * variance);
+    low = fmin(low, mean - reach);
+    high = fmax(high, mean + reach);
+  }
+  s->first = fmax(0, floor(low));
+  s->count = (size_t)(fmin(m->questions, ceil(high)) - s->first) + 1;
+}
+
+/* Frequencies t = 2 pi j / count, four at a time. */
+typedef struct frequencies {
+  size_t groups;
+  ev_lanes_kept *sine, *half_square; /* sin t and sin^2(t/2) */
+  ev_lanes_kept *real, *imaginary;   /* the characteristic function of S - first */
+  void *room;                        /* owned */
+} frequencies;
+
+static ev_status make_frequencies(size_t count, frequencies *f) {
+  f->groups = count / 2 / EV_LANES + 1;
+  ev_lanes_kept *room = f->room = calloc(4 * f->groups, sizeof *room);
+  if (!room) return EV_NO_MEMORY;
+  f->sine = room, f->half_square = room + f->groups;
+  f->real = room + 2 * f->groups, f->imaginary = room + 3 * f->groups;
+  for (size_t j = 0; j < f->groups * EV_LANES; j++) {
+    double t = 2 * M_PI * (double)j / (double)count;
+    f->sine[j / EV_LANES][j % EV_LANES] = sin(t);
+    f->half_square[j / EV_LANES][j % EV_LANES] = gsl_pow_2(sin(t / 2));
+  }
+  return EV_OK;
+}
+
+/* -ln of the modulus at which a point no longer contributes. */
+static const double RERUN_LN_CUT = 40;
+
+/* Adds a point's characteristic function, of S less the whole number that is first. */
+EV_WIDE static void add_point(const rerun_model *m, const ev_hierarchy_point *at, double first,
+                              size_t count, frequencies *f) {
+  for (size_t g = 0; g < f->groups; g++) {
+    ev_lanes ln = {0}, angle = {0}, cosine, sine, turns;
+    for (int j = 0; j < EV_LANES; j++)
+      angle[j] = -first * (2 * M_PI * (double)(g * EV_LANES + (size_t)j) / (double)count);
+    for (size_t t = 0; t < m->count; t++) {
+      ev_point p = chance_of(&m->types[t], at);
+      ev_lanes x = 1 - 2 * p.x * f->half_square[g], y = p.x * f->sine[g], of;
+      ev_lanes square = 1 - 4 * p.x * p.y * f->half_square[g];
+      ev_log(&square, 1);
+      ev_angle(&x, &y, &of);
+      ln += m->types[t].times / 2 * square;
+      angle += m->types[t].times * of;
+    }
+    if (ln[0] < -RERUN_LN_CUT) return;
+    turns = angle * (1 / (2 * M_PI));
+    for (int j = 0; j < EV_LANES; j++) turns[j] = rint(turns[j]);
+    angle -= turns * (2 * M_PI);
+    ev_sincos(&angle, &cosine, &sine);
+    ev_exp(&ln, 1);
+    f->real[g] += at->weight * ln * cosine;
+    f->imaginary[g] += at->weight * ln * sine;
+  }
+}
+
+/* P(S = first + i) from the characteristic function. */
+static void invert(const frequencies *f, rerun_scores *s) {
+  double n = (double)s->count;
+  for (size_t i = 0; i < s->count; i++) {
+    double sum = f->real[0][0];
+    for (size_t j = 1; 2 * j <= s->count; j++) {
+      double re = f->real[j / EV_LANES][j % EV_LANES],
+             im = f->imaginary[j / EV_LANES][j % EV_LANES];
+      if (re == 0 && im == 0) break;
+      double angle = 2 * M_PI * (double)(i * j % s->count) / n;
+      sum += (2 * j == s->count ? 1 : 2) * (re * cos(angle) + im * sin(angle));
+    }
+    s->p[i] = fmax(0, sum / n);
+  }
+}
+
+static ev_status find_scores(const rerun_model *m, rerun_scores *s) {
+  frequencies f = {0};
+  find_window(m, s);
+  s->p = malloc(s->count * sizeof *s->p);
+  ev_status status = s->p ? make_frequencies(s->count, &f) : EV_NO_MEMORY;
+  for (size_t i = 0; i < m->h.count && status == EV_OK; i++) {
+    if (m->h.points[i].weight < RERUN_LEAST_WEIGHT) continue;
+    add_point(m, &m->h.points[i], s->first, s->count, &f);
+    if (ev_interrupted(m->host)) status = EV_INTERRUPTED;
+  }
+  if (status == EV_OK) invert(&f, s);
+  free(f.room);
+  return status;
+}
+
+/* The distribution of the score of these questions; to be freed whatever the status. */
+static ev_status rerun(const ev_cluster *clusters, size_t count, ev_host host, rerun_scores *s) {
+  rerun_model m;
+  *s = (rerun_scores){0};
+  ev_status status = make_model(&m, clusters, count, host);
+  if (status == EV_OK) status = find_scores(&m, s);
+  free_model(&m);
+  return status;
+}
+
+/* Probabilities this close to the tail, as a share of it, are equal to it. */
+static const double RERUN_TIE = 1e-9;
+
+ev_status ev_rerun(const ev_cluster *clusters, size_t count, const ev_options *options,
+                   ev_host host, ev_interval *ci) {
+  rerun_scores s;
+  double tail = ev_tail(options) * (1 + RERUN_TIE), questions = 0;
+  for (size_t i = 0; i < count; i++) questions += clusters[i].times;
+  ev_status status = rerun(clusters, count, host, &s);
+  if (status == EV_OK) {
+    size_t low = 0, high = s.count - 1;
+    double below = 0, above = 0;
+    while (low < high && (below += s.p[low]) <= tail) low++;
+    while (high > low && (above += s.p[high]) <= tail) high--;
+    *ci = (ev_interval){(s.first + (double)low) / questions, (s.first + (double)high) / questions};
+  }
+  free(s.p);
+  return status;
+}
+
+/* P(S_x > S_y), and P(S_x = S_y). */
+static double chance_ahead(const rerun_scores *x, const rerun_scores *y, double *tie) {
+  double ahead = 0, below = 0; /* P(S_y < s) */
+  size_t j = 0;
+  *tie = 0;
+  for (size_t i = 0; i < x->count; i++) {
+    double score = x->first + (double)i;
+    for (; j < y->count && y->first + (double)j < score; j++) below += y->p[j];
+    ahead += x->p[i] * below;
+    if (j < y->count && y->first + (double)j == score) *tie += x->p[i] * y->p[j];
+  }
+  return ahead;
+}
+
+ev_status ev_rerun_prob(const ev_cluster *a, size_t count_a, const ev_cluster *b, size_t count_b,
+                        ev_host host, double *p) {
+  rerun_scores x = {0}, y = {0};
+  ev_status status = rerun(a, count_a, host, &x);
+  if (status == EV_OK) status = rerun(b, count_b, host, &y);
+  if (status == EV_OK) {
+    double tie, ahead = chance_ahead(&x, &y, &tie), behind = chance_ahead(&y, &x, &tie);
+    double smaller =
+        ev_with_exact_complement((fmin(ahead, behind) + tie / 2) / (ahead + behind + tie));
+    *p = ahead < behind ? smaller : 1 - smaller;
+  }
+  free(x.p);
+  free(y.p);
+  return status;
+}

@@ -1,0 +1,301 @@
+/*
+** Ratings from votes: compares with references, and checks identities that need none.
+**
+**     votes VOTES.csv
+*/
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <gsl/gsl_errno.h>
+
+#include "../../ext/stats/proportion.h"
+#include "../../ext/stats/votes.h"
+#include "../check.h"
+
+enum { MOST = EV_MOST_RATED };
+
+static const ev_host nobody = {0};
+static double wins[MOST * MOST], losses[MOST * MOST], ties[MOST * MOST];
+static ev_votes votes;
+static ev_rating ratings[MOST];
+static ev_rated_pair pairs[MOST * (MOST - 1) / 2];
+static ev_contrast first_place;
+
+static void near(double got, double wanted, double tolerance, const char *what) {
+  check(fabs(got - wanted) <= tolerance, what, got, wanted);
+}
+
+static void same(ev_contrast got, ev_contrast wanted, double tolerance, const char *what) {
+  near(got.at, wanted.at, tolerance, what);
+  near(got.ci.lo, wanted.ci.lo, tolerance, what);
+  near(got.ci.hi, wanted.ci.hi, tolerance, what);
+}
+
+static void clear(size_t models, bool position) {
+  votes = (ev_votes){models, wins, losses, ties, position, models};
+  memset(wins, 0, sizeof wins);
+  memset(losses, 0, sizeof losses);
+  memset(ties, 0, sizeof ties);
+}
+
+static void vote(size_t i, size_t j, double won, double lost, double tied) {
+  wins[i * votes.models + j] += won;
+  losses[i * votes.models + j] += lost;
+  ties[i * votes.models + j] += tied;
+}
+
+static void rate(double level) {
+  ev_options options = {.level = level};
+  ev_status status = ev_rate(&votes, &options, nobody, ratings, &first_place);
+  check(status == EV_OK, "status of ratings", status, EV_OK);
+}
+
+static void rate_pairs(double level) {
+  ev_options options = {.level = level};
+  check(ev_rate_pairs(&votes, &options, nobody, pairs) == EV_OK, "pairs", 1, 0);
+}
+
+/* The same everywhere (splitmix64), from 0 to below 1. */
+static double random_share(void) {
+  static uint64_t state = 7;
+  uint64_t z = state += 0x9e3779b97f4a7c15u;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+  return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
+}
+
+/*
+** References
+*/
+enum { COLUMNS = 11 };
+enum { WHAT, MODELS, POSITION, LEVEL, FIRST, SECOND, AT, LO, HI, BELOW, VOTES };
+
+static void read_votes(char *text) {
+  for (char *at = text; *at >= '0'; at += *at == ' ') {
+    double row[5];
+    for (int i = 0; i < 5; i++) {
+      row[i] = strtod(at, &at);
+      if (i < 4) at++;
+    }
+    vote((size_t)row[0], (size_t)row[1], row[2], row[3], row[4]);
+  }
+}
+
+static void compare_line(char **c, double *worst) {
+  size_t i = (size_t)atol(c[FIRST]), j = (size_t)atol(c[SECOND]);
+  double level = strtod(c[LEVEL], NULL), below = strtod(c[BELOW], NULL);
+  ev_contrast wanted = {strtod(c[AT], NULL), {strtod(c[LO], NULL), strtod(c[HI], NULL)}}, got;
+  clear((size_t)atol(c[MODELS]), c[POSITION][0] == '1');
+  read_votes(c[VOTES]);
+  if (strcmp(c[WHAT], "pair") == 0) {
+    rate_pairs(level);
+    size_t k = 0;
+    while (pairs[k].a != i || pairs[k].b != j) k++;
+    got = pairs[k].diff;
+    if (below >= 0) near(pairs[k].below, below, 1e-8, "chance that the other is better");
+    near(pairs[k].above + pairs[k].below, 1, 1e-15, "chances of a pair");
+  } else {
+    rate(level);
+    got = c[WHAT][0] == 'r' ? ratings[i].rating : first_place;
+  }
+  same(got, wanted, 1e-8, c[WHAT]);
+  *worst = fmax(*worst, fmax(fabs(got.ci.lo - wanted.ci.lo), fabs(got.ci.hi - wanted.ci.hi)));
+}
+
+static void compare(const char *path) {
+  char line[1000], *c[COLUMNS];
+  double worst = 0;
+  int lines = 0;
+  FILE *file = fopen(path, "r");
+  if (!file || !fgets(line, sizeof line, file)) exit(2);
+  for (; fgets(line, sizeof line, file); lines++) {
+    int count = 0;
+    for (char *at = strtok(line, ",\n"); at && count < COLUMNS; at = strtok(NULL, ",\n"))
+      c[count++] = at;
+    if (count != COLUMNS) exit(2);
+    compare_line(c, &worst);
+  }
+  fclose(file);
+  check(lines > 100, "references", lines, 100);
+  printf("ratings: worst error %.1e\n", worst);
+}
+
+/*
+** Identities
+*/
+/* Of two models P(a | decided) has a Beta distribution, ties or not. */
+static void two_models_are_a_beta(void) {
+  static const double counts[][3] = {{7, 3, 0},   {7, 3, 5},       {1, 0, 4},
+                                     {1, 0, 0},   {0, 40, 3},      {5e8, 3e8, 0},
+                                     {1e9, 0, 0}, {600, 400, 1e9}, {123456, 7, 80}};
+  static const double levels[] = {0.95, 0.5, 0.999999};
+  for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
+    for (int l = 0; l < 3; l++) {
+      double w = counts[k][0], decided = w + counts[k][1], k_n[] = {w, decided};
+      ev_options options = {.level = levels[l], .a = 1, .b = 1};
+      ev_interval beta;
+      clear(2, false);
+      vote(0, 1, w, counts[k][1], counts[k][2]);
+      rate_pairs(levels[l]);
+      check(ev_bayes(k_n, &options, nobody, &beta) == EV_OK, "Beta", 1, 0);
+      double lo = 1 / (1 + exp(-pairs[0].diff.ci.lo)), hi = 1 / (1 + exp(-pairs[0].diff.ci.hi));
+      near(lo, beta.lo, 1e-10, "two models, lower bound");
+      near(hi, beta.hi, 1e-10, "two models, upper bound");
+      near(pairs[0].diff.at, log((w + 1) / (decided - w + 1)), 1e-10 * (1 + fabs(pairs[0].diff.at)),
+           "two models, maximum");
+      rate(levels[l]);
+      near(ratings[0].rating.ci.lo, pairs[0].diff.ci.lo / 2, 1e-9, "half of a pair");
+      near(ratings[1].rating.ci.lo, -ratings[0].rating.ci.hi, 1e-9, "two ratings mirror");
+    }
+}
+
+static void draw_votes(size_t models, double most, double share_of_ties, bool position) {
+  clear(models, position);
+  for (size_t i = 0; i < models; i++)
+    for (size_t j = 0; j < models; j++)
+      if (i != j && random_share() < 0.7)
+        vote(i, j, floor(most * random_share()), floor(most * random_share() * random_share()),
+             floor(share_of_ties * most * random_share()));
+}
+
+static void exchange(double *x, double *y) {
+  double kept = *x;
+  *x = *y;
+  *y = kept;
+}
+
+/* All votes for the other model: abilities change their signs.  With places, the one shown second
+** has the advantage then. */
+static void reversal_mirrors(size_t models, bool position) {
+  static ev_rating before[MOST];
+  draw_votes(models, 12, 0.4, position);
+  rate(0.9);
+  memcpy(before, ratings, sizeof before);
+  ev_contrast place = first_place;
+  for (size_t k = 0; k < models * models; k++) exchange(&wins[k], &losses[k]);
+  rate(0.9);
+  for (size_t i = 0; i < models; i++) {
+    near(ratings[i].rating.at, -before[i].rating.at, 1e-10, "mirrored rating");
+    near(ratings[i].rating.ci.lo, -before[i].rating.ci.hi, 1e-9, "mirrored bound");
+    near(ratings[i].rank, (double)models + 1 - before[i].rank, 1e-7, "mirrored rank");
+    check(ratings[i].rank_lo == models + 1 - before[i].rank_hi, "mirrored range",
+          (double)ratings[i].rank_lo, (double)(models + 1 - before[i].rank_hi));
+  }
+  if (position) near(first_place.ci.lo, -place.ci.hi, 1e-9, "mirrored advantage");
+}
+
+/* Models in another order, here the reverse. */
+static void permutation_permutes(size_t models, bool position) {
+  static ev_rating before[MOST];
+  static double kept[3][MOST * MOST];
+  double *counts[] = {wins, losses, ties};
+  draw_votes(models, 9, 0.4, position);
+  rate(0.99);
+  memcpy(before, ratings, sizeof before);
+  for (int k = 0; k < 3; k++) {
+    memcpy(kept[k], counts[k], sizeof kept[k]);
+    for (size_t i = 0; i < models * models; i++) counts[k][i] = kept[k][models * models - 1 - i];
+  }
+  rate(0.99);
+  for (size_t i = 0; i < models; i++) {
+    same(ratings[i].rating, before[models - 1 - i].rating, 1e-9, "permuted rating");
+    near(ratings[i].rank, before[models - 1 - i].rank, 1e-7, "permuted rank");
+  }
+}
+
+static void abilities_add_up(size_t models) {
+  double sum = 0, ranks = 0;
+  draw_votes(models, 30, 0.4, false);
+  rate(0.95);
+  rate_pairs(0.95);
+  for (size_t i = 0; i < models; i++) {
+    sum += ratings[i].rating.at;
+    ranks += ratings[i].rank;
+    check(ratings[i].rank_lo <= ratings[i].rank_hi, "range", 0, 0);
+  }
+  near(sum, 0, 1e-9, "ratings around their mean");
+  near(ranks, (double)(models * (models + 1)) / 2, 1e-9, "sum of ranks");
+  for (size_t k = 0; k < models * (models - 1) / 2; k++)
+    near(pairs[k].diff.at, ratings[pairs[k].a].rating.at - ratings[pairs[k].b].rating.at, 1e-10,
+         "difference of ratings");
+  votes.anchor = 1;
+  rate(0.95);
+  check(ratings[1].rating.ci.hi == 0, "the anchor's own", ratings[1].rating.ci.hi, 0);
+  same(ratings[0].rating, pairs[0].diff, 1e-9, "rating beside an anchor");
+}
+
+/* Models that can be exchanged have the same digits. */
+static void equal_records(void) {
+  clear(6, false);
+  for (size_t i = 1; i < 6; i++) vote(0, i, 3, 5, 2);
+  rate(0.95);
+  for (size_t i = 2; i < 6; i++) {
+    check(ratings[i].rating.ci.lo == ratings[1].rating.ci.lo, "equal records",
+          ratings[i].rating.ci.lo, ratings[1].rating.ci.lo);
+    near(ratings[i].rank, ratings[1].rank, 1e-12, "rank of equal records");
+  }
+}
+
+/* Nothing of these fails to converge. */
+static void corners(void) {
+  static const double levels[] = {0.5, 0.95, 0.999999};
+  for (int l = 0; l < 3; l++) {
+    clear(6, false); /* two groups of 10^9 votes that never met */
+    vote(0, 1, 6e8, 4e8, 1e6);
+    vote(1, 2, 6e8, 4e8, 0);
+    vote(3, 4, 3e8, 4e8, 1e6);
+    vote(4, 5, 9e8, 1e8, 7);
+    rate(levels[l]);
+    clear(5, true); /* always shown in one order */
+    vote(0, 1, 5, 0, 0);
+    vote(1, 2, 50, 3, 0);
+    rate(levels[l]);
+    clear(4, false); /* undefeated over 10^9 votes, and a newcomer */
+    vote(0, 1, 1e9, 0, 0);
+    vote(1, 2, 1e9, 1e9, 0);
+    vote(2, 3, 0, 1, 0);
+    rate(levels[l]);
+    rate_pairs(levels[l]);
+    clear(3, true); /* ties only */
+    vote(0, 1, 0, 0, 1000);
+    vote(2, 1, 0, 0, 2);
+    rate(levels[l]);
+  }
+}
+
+static bool stop_at(void *context) {
+  int *left = context;
+  return (*left)-- == 0;
+}
+
+static void interrupts(void) {
+  ev_options options = {.level = 0.95};
+  draw_votes(7, 20, 0.3, false);
+  for (int after = 0; after < 200; after += 7) {
+    int left = after;
+    ev_host host = {stop_at, &left, NULL};
+    check(ev_rate(&votes, &options, host, ratings, &first_place) == EV_INTERRUPTED, "interrupted",
+          after, 0);
+    left = after;
+    check(ev_rate_pairs(&votes, &options, host, pairs) == EV_INTERRUPTED, "interrupted", after, 0);
+  }
+}
+
+int main(int argc, char **argv) {
+  gsl_set_error_handler_off();
+  if (argc < 2) return 2;
+  compare(argv[1]);
+  two_models_are_a_beta();
+  for (size_t models = 3; models < 9; models += 2) {
+    reversal_mirrors(models, models == 5);
+    permutation_permutes(models, models == 7);
+    abilities_add_up(models);
+  }
+  equal_records();
+  corners();
+  interrupts();
+  return check_summary();
+}
