@@ -92,7 +92,10 @@ static void votes_section(report *r, sqlite3_stmt *rows) {
 void report_votes(report *r) {
   sqlite3_stmt *rows = NULL;
   if (r->status != EV_OK || !has_votes(r->db)) return;
-  char *options = sqlite3_mprintf("{\"level\":%.17g}", board_settings_of(r->board)->level);
+  // Versions of SQLite print the 17th digit of a double differently.
+  char level[EVALCI_NUMBER_SIZE];
+  int size = evalci_write_number(board_settings_of(r->board)->level, level);
+  char *options = sqlite3_mprintf("{\"level\":%.*s}", size, level);
   int rc = options ? sqlite3_prepare_v2(r->db, votes_sql, -1, &rows, NULL) : SQLITE_NOMEM;
   if (rc == SQLITE_OK) rc = sqlite3_bind_text(rows, 1, options, -1, SQLITE_STATIC);
   if (rc == SQLITE_OK) votes_section(r, rows);
