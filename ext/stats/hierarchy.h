@@ -85,8 +85,7 @@ ev_status ev_hierarchy_make(const ev_cluster *clusters, size_t count, const ev_o
 ev_status ev_hierarchy_line_at(ev_hierarchy *h, double d, double *ln_density);
 
 /* The posterior of logit theta, of which shares down to `tail` matter, and the equal-tailed
- *interval
- ** of theta. */
+** interval of theta. */
 ev_status ev_hierarchy_theta(const ev_hierarchy *h, double tail, ev_marginal *m);
 ev_status ev_hierarchy_interval(const ev_hierarchy *h, const ev_options *options, ev_interval *ci);
 

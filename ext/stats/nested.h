@@ -39,8 +39,8 @@ typedef struct ev_noise {
 } ev_noise;
 
 /* The order of items and of tasks changes no digit, nor does how equal items are merged.  Where no
- *question was attempted twice
- ** the first two are ev_clustered and ev_clustered_each of the tasks. */
+** question was attempted twice, the first two are ev_clustered and ev_clustered_each of the
+** tasks. */
 ev_status ev_nested(const ev_items *items, const ev_options *options, ev_host host,
                     ev_interval *ci);
 ev_status ev_nested_each(const ev_items *items, const ev_options *options, ev_host host,
