@@ -301,7 +301,7 @@ bench:
 
 accuracy:
 	$(call need,$(BUILD_NEEDS) python3)
-	@$(MAKE) -s --no-print-directory build/references build/mean build/hierarchy build/sign_flip
+	@$(MAKE) -s --no-print-directory build/references build/mean build/hierarchy build/sign_flip build/votes
 	@$(PYTHON) tests/measured/accuracy.py build
 
 # An older evalci, from before the rules for means changed, for comparison.

@@ -71,7 +71,7 @@ static double random_share(void) {
 ** References
 */
 enum { COLUMNS = 11 };
-enum { WHAT, MODELS, POSITION, LEVEL, FIRST, SECOND, AT, LO, HI, BELOW, VOTES };
+enum { METHOD, MODELS, POSITION, LEVEL, FIRST, SECOND, AT, LO, HI, BELOW, VOTES };
 
 static void read_votes(char *text) {
   for (char *at = text; *at >= '0'; at += *at == ' ') {
@@ -84,43 +84,60 @@ static void read_votes(char *text) {
   }
 }
 
-static void compare_line(char **c, double *worst) {
+/* Ratings are on the scale of logits. */
+static const double BAR = 1e-8;
+
+enum { RATINGS, PAIRS, FIRST_PLACE, METHODS };
+
+static struct reference {
+  const char *method;
+  int rows;
+  double worst;
+} references[METHODS] = {{"bt_ratings"}, {"bt_pairs"}, {"bt_first_place"}};
+
+static void compare_line(char **c) {
+  int method = 0;
+  while (strcmp(references[method].method, c[METHOD]) != 0)
+    if (++method == METHODS) exit(2);
   size_t i = (size_t)atol(c[FIRST]), j = (size_t)atol(c[SECOND]);
   double level = strtod(c[LEVEL], NULL), below = strtod(c[BELOW], NULL);
   ev_contrast wanted = {strtod(c[AT], NULL), {strtod(c[LO], NULL), strtod(c[HI], NULL)}}, got;
   clear((size_t)atol(c[MODELS]), c[POSITION][0] == '1');
   read_votes(c[VOTES]);
-  if (strcmp(c[WHAT], "pair") == 0) {
+  if (method == PAIRS) {
     rate_pairs(level);
     size_t k = 0;
     while (pairs[k].a != i || pairs[k].b != j) k++;
     got = pairs[k].diff;
-    if (below >= 0) near(pairs[k].below, below, 1e-8, "chance that the other is better");
+    if (below >= 0) near(pairs[k].below, below, BAR, "chance that the other is better");
     near(pairs[k].above + pairs[k].below, 1, 1e-15, "chances of a pair");
   } else {
     rate(level);
-    got = c[WHAT][0] == 'r' ? ratings[i].rating : first_place;
+    got = method == RATINGS ? ratings[i].rating : first_place;
   }
-  same(got, wanted, 1e-8, c[WHAT]);
-  *worst = fmax(*worst, fmax(fabs(got.ci.lo - wanted.ci.lo), fabs(got.ci.hi - wanted.ci.hi)));
+  same(got, wanted, BAR, c[METHOD]);
+  struct reference *r = &references[method];
+  r->worst = fmax(r->worst, fmax(fabs(got.ci.lo - wanted.ci.lo), fabs(got.ci.hi - wanted.ci.hi)));
+  r->rows++;
 }
 
 static void compare(const char *path) {
   char line[1000], *c[COLUMNS];
-  double worst = 0;
-  int lines = 0;
   FILE *file = fopen(path, "r");
   if (!file || !fgets(line, sizeof line, file)) exit(2);
-  for (; fgets(line, sizeof line, file); lines++) {
+  while (fgets(line, sizeof line, file)) {
     int count = 0;
     for (char *at = strtok(line, ",\n"); at && count < COLUMNS; at = strtok(NULL, ",\n"))
       c[count++] = at;
     if (count != COLUMNS) exit(2);
-    compare_line(c, &worst);
+    compare_line(c);
   }
   fclose(file);
-  check(lines > 100, "references", lines, 100);
-  printf("ratings: worst error %.1e\n", worst);
+  for (int i = 0; i < METHODS; i++) {
+    const struct reference *r = &references[i];
+    printf("%-26s %5d  %-9.1e %-9.1e %.0e absolute\n", r->method, r->rows, r->worst, 0.0, BAR);
+    check(r->rows >= 6, r->method, r->rows, 6);
+  }
 }
 
 /*

@@ -15,7 +15,7 @@ import functools
 import numpy as np
 from scipy import optimize, special, stats
 
-HEADER = ["what", "models", "position", "level", "i", "j", "at", "lo", "hi", "below", "votes"]
+HEADER = ["method", "models", "position", "level", "i", "j", "at", "lo", "hi", "below", "votes"]
 PATH = "stats/votes.csv"
 TOLERANCE = 1e-10
 REAL = np.longdouble
@@ -206,25 +206,25 @@ def number(x):
     return np.format_float_positional(x, precision=17, unique=False, fractional=False, trim="-") if x else "0"
 
 
-def reference(what, models, text, position, level, i, j):
+def reference(method, models, text, position, level, i, j):
     v = posterior(models, text, position)
     c = np.zeros(v.size, REAL)
-    if what == "rating":
+    if method == "bt_ratings":
         c[:models] = -1 / REAL(models)
         c[i] += 1
-    elif what == "pair":
+    elif method == "bt_pairs":
         c[i], c[j] = 1, -1
     else:
         c[-1] = 1
     contrast = v.contrast(*c)
     at, lo, hi = contrast.interval(level)
-    if what == "pair" and models == 2 and not position:
+    if method == "bt_pairs" and models == 2 and not position:
         row = [int(n) for n in text.split("/")]
         beta = stats.beta(1 + row[2], 1 + row[3]).ppf([(1 - level) / 2, (1 + level) / 2])
         assert np.max(np.abs(special.expit([float(lo), float(hi)]) / beta - 1)) < 1e-9, (text, level)
-    distinct = what == "pair" and abs(contrast.value) > 1e-3 * contrast.sd
+    distinct = method == "bt_pairs" and abs(contrast.value) > 1e-3 * contrast.sd
     below = repr(float(contrast.below())) if distinct else "-1"
-    return [what, models, int(position), repr(level), i, j, number(at), number(lo), number(hi), below, text]
+    return [method, models, int(position), repr(level), i, j, number(at), number(lo), number(hi), below, text]
 
 
 LEVELS = (0.95, 0.5, 0.999999)
@@ -240,6 +240,7 @@ CASES = [(2, "0/1/7/3/0", False), (2, "0/1/7/3/5", False), (2, "0/1/1/0/0", Fals
 def rows():
     out = []
     for models, text, position in CASES:
-        asked = [("rating", i, i) for i in range(models)] + [("pair", i, i + 1) for i in range(models - 1)] + [("place", 0, 0)] * position
-        out += [(reference, (what, models, text, position, level, i, j)) for what, i, j in asked for level in LEVELS]
+        asked = [("bt_ratings", i, i) for i in range(models)] + [("bt_pairs", i, i + 1) for i in range(models - 1)]
+        asked += [("bt_first_place", 0, 0)] * position
+        out += [(reference, (method, models, text, position, level, i, j)) for method, i, j in asked for level in LEVELS]
     return out
