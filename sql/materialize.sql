@@ -4,8 +4,9 @@
 --   sqlite3 -bail evals.db '.load build/evalci' '.read sql/materialize.sql'
 --
 -- creates the tables evals_leaderboard, evals_compare, evals_tasks, evals_common,
--- evals_passes, evals_slices and evals_questions, with the columns of eval_leaderboard and
--- so on.  Run it again when answers were added.  All of the tables are created, or none.
+-- evals_passes, evals_noise, evals_slices and evals_questions, with the columns of
+-- eval_leaderboard and so on.  Run it again when answers were added.  All of the tables are
+-- created, or none.
 --
 -- evals_slices has one row per pair and task, at some 1.5 ms each: 3 s with 20 models and
 -- ten tasks, 70 s with 100 models.  If that is too long, add WHERE model_b = '...' to its line.
@@ -29,6 +30,9 @@ CREATE TABLE evals_common AS SELECT * FROM eval_common;
 
 DROP TABLE IF EXISTS evals_passes;
 CREATE TABLE evals_passes AS SELECT * FROM eval_passes;
+
+DROP TABLE IF EXISTS evals_noise;
+CREATE TABLE evals_noise AS SELECT * FROM eval_noise;
 
 DROP TABLE IF EXISTS evals_slices;
 CREATE TABLE evals_slices AS SELECT * FROM eval_slices;

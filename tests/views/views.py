@@ -29,7 +29,7 @@ from checks import check, finish  # noqa: E402
 
 EXTENSION = str(pathlib.Path(sys.argv[1]).resolve().with_suffix(""))
 COLUMNS = ("model", "task", "item", "attempt", "correct", "score", "error", "score_lo", "score_hi")
-TABLES = ("leaderboard", "compare", "tasks", "common", "passes", "slices", "questions")
+TABLES = ("leaderboard", "compare", "tasks", "common", "passes", "noise", "slices", "questions")
 
 
 def opened(path=":memory:", timeout=5):
