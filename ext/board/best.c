@@ -2,7 +2,7 @@
 ** How sure it is that each model is the best of all.
 **
 ** 1. Every model gets a Beta posterior with a uniform prior, of as many answers as its
-**    questions are worth.  Right or wrong and asked once: those that it has.  Otherwise
+**    questions are worth: its own number if answers are right or wrong and asked once, else
 **    m (1 - m) / se^2 - 1, with m its accuracy and se the standard error over questions,
 **    s^2 / (n + 1) of n question means with the variance s^2: that of the Bayesian
 **    bootstrap, by which right or wrong answers asked once are worth n.
@@ -15,7 +15,7 @@
 **    not below 0, and 0 where none are shared.
 ** 4. ev_ranks of these.
 **
-** Held to a joint Bayesian bootstrap over questions by tests/board/best.py.
+** tests/board/best.py compares the result with a joint Bayesian bootstrap over questions.
 */
 #include <stdlib.h>
 

@@ -165,18 +165,18 @@ ev_status board_open_ranks(board *b, size_t model, ev_host host, double *lo, dou
 
 /* slices.c: p, and p corrected by Holm's method and by Benjamini and Hochberg's; NAN without a
 ** test. */
-typedef struct board_held {
+typedef struct board_adjusted {
   double p, holm, bh;
-} board_held;
+} board_adjusted;
 
 /* Corrects the p of a list. */
-ev_status board_hold(board_held *list, size_t count);
+ev_status board_adjust(board_adjusted *list, size_t count);
 
 /* One task of two models: its p corrected over all tasks that they share; B's share of the
 ** questions that exactly one model has right, shrunken (NAN if there is none); and the verdict
 ** in words. */
-ev_status board_held_slice(board *b, size_t model_a, size_t model_b, size_t task, ev_host host,
-                           board_held *held);
+ev_status board_adjusted_slice(board *b, size_t model_a, size_t model_b, size_t task, ev_host host,
+                               board_adjusted *held);
 ev_status board_shrunken_slice(board *b, size_t model_a, size_t model_b, size_t task, ev_host host,
                                ev_interval *ci);
 ev_status board_slice_verdict(board *b, const board_pair *p, ev_host host, const char **words);
@@ -202,7 +202,7 @@ ev_status board_question_interval(const board *b, size_t question, ev_host host,
 ** test (item_rest.h), corrected over all questions; and a remark, NULL for none. */
 ev_status board_item_rest(board *b, size_t question, double *r, ev_interval *ci);
 ev_status board_item_auc(board *b, size_t question, double *auc);
-ev_status board_miskeyed(board *b, size_t question, ev_host host, board_held *held);
+ev_status board_miskeyed(board *b, size_t question, ev_host host, board_adjusted *held);
 ev_status board_question_note(board *b, size_t question, ev_host host, const char **words);
 
 /* cost.c.  Over all answers, including errored ones, each with the same weight whatever

@@ -26,8 +26,8 @@ typedef struct frontier {
   frontier_model *models;
   size_t count, room; /* room for the questions that two models share */
   ev_score *diffs;
-  board_held *cheaper; /* of pairs i < j, row by row of a square matrix */
-  double *sums;        /* p of the differences in cost, likewise */
+  board_adjusted *cheaper; /* of pairs i < j, row by row of a square matrix */
+  double *sums;            /* p of the differences in cost, likewise */
 } frontier;
 
 static void free_frontier(frontier *f) {
@@ -104,7 +104,7 @@ static ev_status test_costs(const board *b, frontier *f, ev_host host) {
       if (count && status == EV_OK)
         status = cheaper_p(b, f->diffs, count, most / pairs, most, host, &f->cheaper[at].p);
     }
-  return status == EV_OK ? board_hold(f->cheaper, f->count * f->count) : status;
+  return status == EV_OK ? board_adjust(f->cheaper, f->count * f->count) : status;
 }
 
 /* 1 where the first model is demonstrably better, or cheaper; -1 where the second is. */

@@ -14,8 +14,8 @@
 **   right or wrong     ev_prob_above    ev_clustered_prob_above, by question
 **   graded             ev_mean_prob_above, of question means
 **
-** 4. It passes if prob, in 1. both times, is at least the wish, and fails if its opposite is.
-** 5. Otherwise: how many questions would settle it 8 times of 10.
+** 4. The gate passes if prob, in both computations of 1, is at least `sure`; fails if `worse` is.
+** 5. Otherwise, compute how many more questions would settle it 8 times out of 10.
 */
 #include "gate.h"
 
@@ -132,7 +132,7 @@ static bool count_asked(const gate_asked x[2], board_gate *gate) {
   return has[0] && has[1];
 }
 
-static ev_status sample_pair(const board *b, const board_gate_wish *wish, uint32_t *unknown[2],
+static ev_status sample_pair(const board *b, const board_gate_request *wish, uint32_t *unknown[2],
                              gate_taken t, gate_sample *s, board_gate *gate) {
   for (size_t q = 0; q < b->questions.count; q++) {
     gate_asked x[2];
@@ -149,7 +149,7 @@ static ev_status sample_pair(const board *b, const board_gate_wish *wish, uint32
              : EV_NO_MEMORY;
 }
 
-static ev_status sample_one(const board *b, const board_gate_wish *wish, const uint32_t *unknown,
+static ev_status sample_one(const board *b, const board_gate_request *wish, const uint32_t *unknown,
                             double share, gate_sample *s, board_gate *gate) {
   for (size_t q = 0; q < b->questions.count; q++) {
     gate_asked x = asked_of(b, wish->model[BOARD_CANDIDATE], q, unknown);
@@ -213,7 +213,7 @@ static double least_alike(double ln_rate, double sure) {
 
 /* The total number of questions, planned as for right and wrong answers: with rates of
 ** disagreement that have the same distance from the margin and the same variance. */
-static ev_status plan_pair(const board *b, const board_gate_wish *wish, const gate_sample *s,
+static ev_status plan_pair(const board *b, const board_gate_request *wish, const gate_sample *s,
                            double beyond, ev_host host, double *n) {
   double diff = beyond - wish->margin, by = fmin(1, beyond); /* never below -1 + margin */
   double variance = fmax(0, board_sum_of(s->squares) / s->n - diff * diff);
@@ -230,7 +230,7 @@ static double more_than(double questions, double wanted) {
 }
 
 /* If nothing differs, `least` is exact; if the candidate is ahead, fewer may do. */
-static ev_status ask_more(const board *b, const board_gate_wish *wish, const gate_sample *s,
+static ev_status ask_more(const board *b, const board_gate_request *wish, const gate_sample *s,
                           ev_host host, board_gate *gate) {
   double diff = gate->accuracy[BOARD_CANDIDATE] - gate->accuracy[BOARD_BASELINE];
   double beyond = diff + wish->margin, n = gate->least;
@@ -250,7 +250,7 @@ static board_outcome outcome_of(const board_gate *gate, double sure) {
   return gate->worse >= sure ? BOARD_FAIL : BOARD_UNSURE;
 }
 
-static ev_status judge_pair(const board *b, const board_gate_wish *wish, const gate_sample *s,
+static ev_status judge_pair(const board *b, const board_gate_request *wish, const gate_sample *s,
                             ev_host host, board_gate *gate) {
   gate->method = s->outside                 ? "score out of range"
                  : s->graded || s->repeated ? "paired means"
@@ -265,7 +265,7 @@ static ev_status judge_pair(const board *b, const board_gate_wish *wish, const g
 }
 
 /* The second computation, with errored answers at their worst. */
-static ev_status bound_pair(const board *b, const board_gate_wish *wish, uint32_t *unknown[2],
+static ev_status bound_pair(const board *b, const board_gate_request *wish, uint32_t *unknown[2],
                             ev_host host, board_gate *gate) {
   gate_sample s = {0};
   board_gate ignored = {0};
@@ -276,7 +276,7 @@ static ev_status bound_pair(const board *b, const board_gate_wish *wish, uint32_
   return status;
 }
 
-static ev_status gate_pair(const board *b, const board_gate_wish *wish, uint32_t *unknown[2],
+static ev_status gate_pair(const board *b, const board_gate_request *wish, uint32_t *unknown[2],
                            ev_host host, board_gate *gate) {
   double share = gate->errors == BOARD_ERRORS_WRONG ? 0 : NAN;
   gate_sample s = {0};
@@ -351,14 +351,14 @@ static const char *threshold_method(const board *b, const gate_sample *s) {
 }
 
 /* The total number of questions; if all answers are equal, their variance cannot be used. */
-static double plan_above(const gate_sample *s, double p, const board_gate_wish *wish) {
+static double plan_above(const gate_sample *s, double p, const board_gate_request *wish) {
   double mean = gate_mean(s, BOARD_CANDIDATE), within = p * (1 - p);
   double variance = fmax(0, board_sum_of(s->squares) / s->n - mean * mean);
   double v = within > 0 ? fmin(1, variance / within) : 1;
   return ev_plan_threshold(p, wish->threshold, v, wish->sure, GATE_POWER);
 }
 
-static ev_status judge_threshold(const board *b, const board_gate_wish *wish, gate_sample *s,
+static ev_status judge_threshold(const board *b, const board_gate_request *wish, gate_sample *s,
                                  ev_host host, board_gate *gate) {
   double t = wish->threshold, right, n;
   gate->method = threshold_method(b, s);
@@ -378,7 +378,7 @@ static ev_status judge_threshold(const board *b, const board_gate_wish *wish, ga
   return status;
 }
 
-static void ask_more_above(const board_gate_wish *wish, const gate_sample *s, board_gate *gate) {
+static void ask_more_above(const board_gate_request *wish, const gate_sample *s, board_gate *gate) {
   double p = gate->accuracy[BOARD_CANDIDATE], t = wish->threshold;
   if (fabs(p - t) < ON_THE_MARGIN) return;
   double n = plan_above(s, p, wish);
@@ -386,7 +386,7 @@ static void ask_more_above(const board_gate_wish *wish, const gate_sample *s, bo
   gate->more = more_than(s->n, n);
 }
 
-static ev_status bound_threshold(const board *b, const board_gate_wish *wish,
+static ev_status bound_threshold(const board *b, const board_gate_request *wish,
                                  const uint32_t *unknown, ev_host host, board_gate *gate) {
   gate_sample s = {0};
   board_gate ignored = {0};
@@ -397,8 +397,8 @@ static ev_status bound_threshold(const board *b, const board_gate_wish *wish,
   return status;
 }
 
-static ev_status gate_threshold(const board *b, const board_gate_wish *wish, uint32_t *unknown[2],
-                                ev_host host, board_gate *gate) {
+static ev_status gate_threshold(const board *b, const board_gate_request *wish,
+                                uint32_t *unknown[2], ev_host host, board_gate *gate) {
   const uint32_t *mine = unknown[BOARD_CANDIDATE];
   gate_sample s = {0};
   ev_status status =
@@ -415,7 +415,8 @@ static ev_status gate_threshold(const board *b, const board_gate_wish *wish, uin
   return status;
 }
 
-ev_status board_judge(const board *b, const board_gate_wish *wish, ev_host host, board_gate *gate) {
+ev_status board_judge(const board *b, const board_gate_request *wish, ev_host host,
+                      board_gate *gate) {
   bool models = isnan(wish->threshold);
   uint32_t *unknown[2] = {NULL, unknown_answers(b, wish->model[BOARD_CANDIDATE])};
   ev_status status = EV_NO_MEMORY;

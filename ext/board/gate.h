@@ -10,12 +10,12 @@
 /* The two models of a gate, as indices of arrays. */
 enum { BOARD_BASELINE, BOARD_CANDIDATE };
 
-typedef struct board_gate_wish {
+typedef struct board_gate_request {
   size_t model[2];  /* the baseline's number is ignored if there is a threshold */
   double threshold; /* the threshold to reach; NAN if the gate compares two models */
   double margin;    /* how much worse is acceptable, from 0 and below 1 */
   double sure;      /* strictly between 0.5 and 1 */
-} board_gate_wish;
+} board_gate_request;
 
 typedef enum board_outcome { BOARD_UNSURE, BOARD_PASS, BOARD_FAIL } board_outcome;
 
@@ -41,6 +41,7 @@ typedef struct board_gate {
 } board_gate;
 
 /* Computes the gate of a settled board. */
-ev_status board_judge(const board *b, const board_gate_wish *wish, ev_host host, board_gate *gate);
+ev_status board_judge(const board *b, const board_gate_request *wish, ev_host host,
+                      board_gate *gate);
 
 #endif

@@ -135,7 +135,7 @@ typedef struct board_part {
 typedef struct board_slices {
   bool known;
   size_t a, b;
-  board_held *held; /* one or the other, one per task */
+  board_adjusted *held; /* one or the other, one per task */
   ev_interval *shrunken;
 } board_slices;
 
@@ -197,7 +197,7 @@ struct board {
 
   /* questions.c */
   board_rest *rests;
-  board_held *miskeyed; /* one per question */
+  board_adjusted *miskeyed; /* one per question */
 };
 
 static inline bool board_bit(const uint64_t *bits, size_t question) {

@@ -8,9 +8,9 @@
 **    question means, to which the bits add their -1, 0 and 1.
 ** 3. If every task counts the same, every pair is a scored one, and a difference has the
 **    weight 1 / (number of shared questions of its task).
-** 4. Tested: the sign-flip test of the differences, which is McNemar's mid-p where
-**    all are -1, 0 and 1.  It needs no posterior: with 15 questions the tail of one
-**    never gets below what Holm's method asks of 171 pairs.
+** 4. p is that of the sign-flip test of the differences, which is McNemar's mid-p if all
+**    are -1, 0 and 1.  A posterior's tail is not used: with 15 questions it never gets as
+**    low as Holm's method requires for 171 pairs.
 ** 5. p is corrected for testing all pairs by Holm's method: in the order of p, the i-th of k,
 **    from 0, is multiplied by k - i, and none is less than the one before.
 */

@@ -163,17 +163,17 @@ ev_status board_item_auc(board *b, size_t question, double *auc) {
   return item_low(b, question, auc, NULL);
 }
 
-ev_status board_miskeyed(board *b, size_t question, ev_host host, board_held *held) {
+ev_status board_miskeyed(board *b, size_t question, ev_host host, board_adjusted *held) {
   size_t count = b->questions.count;
-  *held = (board_held){NAN, NAN, NAN};
+  *held = (board_adjusted){NAN, NAN, NAN};
   if (!b->miskeyed) {
-    board_held *list = malloc((count + 1) * sizeof *list);
+    board_adjusted *list = malloc((count + 1) * sizeof *list);
     ev_status status = list ? EV_OK : EV_NO_MEMORY;
     for (size_t q = 0; q < count && status == EV_OK; q++) {
       double auc;
       status = ev_interrupted(host) ? EV_INTERRUPTED : item_low(b, q, &auc, &list[q].p);
     }
-    if (status == EV_OK) status = board_hold(list, count);
+    if (status == EV_OK) status = board_adjust(list, count);
     if (status != EV_OK) {
       free(list);
       return status;
@@ -186,7 +186,7 @@ ev_status board_miskeyed(board *b, size_t question, ev_host host, board_held *he
 
 ev_status board_question_note(board *b, size_t question, ev_host host, const char **words) {
   board_question s = board_question_standing(b, question);
-  board_held held;
+  board_adjusted held;
   ev_status status = EV_OK;
   *words = s.mean == 1 ? "always right" : s.mean == 0 ? "always wrong" : NULL;
   if (*words || s.scored) return status;

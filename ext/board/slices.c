@@ -19,12 +19,12 @@
 static const double SHRUNKEN_LEVEL = 0.98;
 
 static int by_tested_p(const void *x, const void *y) {
-  double p = (*(board_held *const *)x)->p, q = (*(board_held *const *)y)->p;
+  double p = (*(board_adjusted *const *)x)->p, q = (*(board_adjusted *const *)y)->p;
   return (p > q) - (p < q);
 }
 
-ev_status board_hold(board_held *list, size_t count) {
-  board_held **sorted = malloc((count + 1) * sizeof *sorted);
+ev_status board_adjust(board_adjusted *list, size_t count) {
+  board_adjusted **sorted = malloc((count + 1) * sizeof *sorted);
   size_t tests = 0;
   double holm = 0, bh = 1;
   if (!sorted) return EV_NO_MEMORY;
@@ -46,7 +46,7 @@ ev_status board_hold(board_held *list, size_t count) {
 }
 
 static ev_status test_slices(const board *b, size_t model_a, size_t model_b, ev_host host,
-                             board_held *list) {
+                             board_adjusted *list) {
   for (size_t t = 0; t < b->tasks.count; t++) {
     board_pair p;
     ev_status status = board_count_slice(b, model_a, model_b, t, &p);
@@ -54,15 +54,15 @@ static ev_status test_slices(const board *b, size_t model_a, size_t model_b, ev_
     if (status != EV_OK) return status;
     list[t].p = p.p;
   }
-  return board_hold(list, b->tasks.count);
+  return board_adjust(list, b->tasks.count);
 }
 
 static bool is_kept(const board_slices *kept, size_t model_a, size_t model_b) {
   return kept->known && kept->a == model_a && kept->b == model_b;
 }
 
-ev_status board_held_slice(board *b, size_t model_a, size_t model_b, size_t task, ev_host host,
-                           board_held *held) {
+ev_status board_adjusted_slice(board *b, size_t model_a, size_t model_b, size_t task, ev_host host,
+                               board_adjusted *held) {
   board_slices *kept = &b->held_slices;
   ev_status status = EV_OK;
   if (!kept->held) kept->held = malloc((b->tasks.count + 1) * sizeof *kept->held);
@@ -127,11 +127,11 @@ ev_status board_shrunken_slice(board *b, size_t model_a, size_t model_b, size_t 
 }
 
 ev_status board_slice_verdict(board *b, const board_pair *p, ev_host host, const char **words) {
-  board_held held;
+  board_adjusted held;
   ev_interval shrunken;
   size_t task = p->slice - 1;
   *words = NULL;
-  ev_status status = board_held_slice(b, p->a, p->b, task, host, &held);
+  ev_status status = board_adjusted_slice(b, p->a, p->b, task, host, &held);
   if (status != EV_OK || isnan(held.bh)) return status;
   if (held.bh <= 1 - b->settings.level && p->mean_a != p->mean_b) {
     *words = p->mean_a > p->mean_b ? "regressed" : "improved";

@@ -1,7 +1,7 @@
 /*
 ** The verbs that show a table of the board: leaderboard, compare, tasks, passes, noise,
-** slices, questions, votes.  As text, the columns that fit on a line; as JSON, CSV or Markdown, all
-*of them.
+** slices, questions, votes.  Text has the columns that fit on a line; JSON, CSV and Markdown have
+** all columns.
 */
 #include <string.h>
 
@@ -277,7 +277,7 @@ int cli_run_board(cli *c) {
   if (!votes && strcmp(r.source, "votes") == 0)
     cli_fail(c, "these are votes, which are not right or wrong; evalci votes reads them");
   else if (votes && !r.path && strcmp(r.source, "votes") != 0)
-    cli_fail(c, "these are no votes, which have columns model_a, model_b and winner; evalci "
+    cli_fail(c, "these are not votes, which have columns model_a, model_b and winner; evalci "
                 "leaderboard reads answers");
   else
     status = ask_board(c, &r);

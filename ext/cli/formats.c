@@ -4,14 +4,14 @@
 #include "cli.h"
 
 int cli_run_formats(cli *c) {
-  const char *name, *reads, *told_by, *becomes;
+  const char *name, *reads, *recognised_by, *becomes;
   int columns = cli_columns(stdout);
   (void)c;
-  for (int i = 0; import_formats(i, &name, &reads, &told_by, &becomes); i++) {
+  for (int i = 0; import_formats(i, &name, &reads, &recognised_by, &becomes); i++) {
     printf("%-16s ", name);
     cli_put_wrapped(stdout, reads, 17, columns);
     printf("%-16s ", "  known by");
-    cli_put_wrapped(stdout, told_by, 17, columns);
+    cli_put_wrapped(stdout, recognised_by, 17, columns);
     printf("%-16s ", "  becomes");
     cli_put_wrapped(stdout, becomes, 17, columns);
   }

@@ -24,7 +24,7 @@ static bool check_gate(const cli *c) {
   else if (c->values[CLI_BASELINE] && c->values[CLI_MIN])
     cli_fail(c, "--baseline and --min must not both be given; they are two gates");
   else if (c->values[CLI_MIN] && c->values[CLI_MARGIN])
-    cli_fail(c, "--margin must not be given with --min; lower that in its place");
+    cli_fail(c, "--margin must not be given with --min; lower --min instead");
   else
     return cli_number(c, CLI_MIN, 0, &x) && cli_number(c, CLI_MARGIN, 0, &x) &&
            cli_number(c, CLI_SURE, 0, &x);
@@ -57,7 +57,7 @@ static int status_of(const char *result) {
 static bool check_judged(const cli *c, sqlite3_stmt *asked) {
   const char *method = (const char *)sqlite3_column_text(asked, METHOD);
   if (!method || strcmp(method, "score out of range") != 0) return true;
-  cli_fail(c, "a score is outside its range; say what that is by --lo and --hi, as in --hi 100");
+  cli_fail(c, "a score is outside its range; declare the range by --lo and --hi, as in --hi 100");
   return false;
 }
 

@@ -15,14 +15,14 @@
 
 #include "cli.h"
 
-enum { MOST_TOLD = 20 };
+enum { MOST_LINES = 20 };
 
 /* The summary that is printed at the end. */
-typedef struct cli_told {
+typedef struct cli_summary {
   import_done done;
   cli_table *lines;
   sqlite3_int64 lines_there;
-} cli_told;
+} cli_summary;
 
 /*
 ** Reading
@@ -34,32 +34,32 @@ static int fail_import(const cli *c, const char *path, sqlite3 *db) {
   return cli_fail(c, "cannot write '%s': %s; nothing was imported", path, sqlite3_errmsg(db));
 }
 
-static void collect_told(sqlite3 *db, cli_told *told) {
+static void collect_summary(sqlite3 *db, cli_summary *summary) {
   static const char sql[] =
       "SELECT path AS file, model AS \"?model\", task AS \"?task\", "
       "metric AS \"?metric\", n AS rows, "
       "iif(mean IS NULL, NULL, printf('%.4g', mean)) AS \"?mean\", "
-      "nullif(errored, 0) AS \"?errored\", note AS \"?note\" FROM temp.import_told LIMIT 20";
+      "nullif(errored, 0) AS \"?errored\", note AS \"?note\" FROM temp.import_summary LIMIT 20";
   sqlite3_stmt *rows = NULL;
-  if (sqlite3_prepare_v2(db, sql, -1, &rows, NULL) == SQLITE_OK) told->lines = cli_collect(rows);
+  if (sqlite3_prepare_v2(db, sql, -1, &rows, NULL) == SQLITE_OK) summary->lines = cli_collect(rows);
   sqlite3_finalize(rows);
-  if (sqlite3_prepare_v2(db, "SELECT count(*) FROM temp.import_told", -1, &rows, NULL) ==
+  if (sqlite3_prepare_v2(db, "SELECT count(*) FROM temp.import_summary", -1, &rows, NULL) ==
           SQLITE_OK &&
       sqlite3_step(rows) == SQLITE_ROW)
-    told->lines_there = sqlite3_column_int64(rows, 0);
+    summary->lines_there = sqlite3_column_int64(rows, 0);
   sqlite3_finalize(rows);
 }
 
 /* One transaction over a connection. */
-static int import_into(const cli *c, sqlite3 *db, const char *path, cli_told *told) {
+static int import_into(const cli *c, sqlite3 *db, const char *path, cli_summary *summary) {
   if (sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK)
     return fail_import(c, path, db);
-  char *error = cli_import_files(c, db, c->names, c->count, &told->done);
+  char *error = cli_import_files(c, db, c->names, c->count, &summary->done);
   int status = error ? CLI_ERROR : CLI_OK;
   if (error && !cli_interrupted()) cli_fail(c, "%s", error);
   sqlite3_free(error);
   if (status == CLI_OK && !cli_interrupted()) {
-    collect_told(db, told);
+    collect_summary(db, summary);
     if (sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
       status = fail_import(c, path, db);
   }
@@ -67,11 +67,11 @@ static int import_into(const cli *c, sqlite3 *db, const char *path, cli_told *to
   return cli_interrupted() ? CLI_ERROR : status;
 }
 
-static int import_in_place(const cli *c, const char *target, cli_told *told) {
+static int import_in_place(const cli *c, const char *target, cli_summary *summary) {
   sqlite3 *db = cli_connect(c, target, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
   if (!db) return CLI_ERROR;
   cli_begin_guard(NULL, db);
-  int status = import_into(c, db, target, told);
+  int status = import_into(c, db, target, summary);
   cli_begin_guard(NULL, NULL);
   sqlite3_close(db);
   cli_end_guard();
@@ -88,13 +88,13 @@ static bool reads_input(const cli *c) {
 }
 
 /* Writes a new file; it needs no journal, since it is thrown away unless all goes well. */
-static int fill_part(const cli *c, const char *part, const char *target, cli_told *told) {
+static int fill_part(const cli *c, const char *part, const char *target, cli_summary *summary) {
   sqlite3 *db = cli_connect(c, part, SQLITE_OPEN_READWRITE);
   if (!db) return CLI_ERROR;
   int status = CLI_ERROR;
   if (sqlite3_exec(db, "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF", NULL, NULL,
                    NULL) == SQLITE_OK)
-    status = import_into(c, db, target, told);
+    status = import_into(c, db, target, summary);
   else
     fail_import(c, target, db);
   if (sqlite3_close(db) != SQLITE_OK && status == CLI_OK)
@@ -103,11 +103,11 @@ static int fill_part(const cli *c, const char *part, const char *target, cli_tol
 }
 
 /* Sets `in_place` if the import must be done in place. */
-static int import_new(const cli *c, const char *target, cli_told *told, bool *in_place) {
+static int import_new(const cli *c, const char *target, cli_summary *summary, bool *in_place) {
   int error;
   char *part = cli_guard_beside(target, &error);
   if (!part) return cli_fail(c, "cannot write '%s': %s", target, strerror(error));
-  int status = fill_part(c, part, target, told);
+  int status = fill_part(c, part, target, summary);
   error = status == CLI_OK ? cli_sync(part) : 0;
   if (error)
     status = cli_fail(c, "cannot write '%s': %s; nothing was imported", target, strerror(error));
@@ -129,16 +129,16 @@ static int import_new(const cli *c, const char *target, cli_told *told, bool *in
 ** The verb
 */
 
-static void put_told(const cli *c, const char *target, const cli_told *told) {
+static void print_summary(const cli *c, const char *target, const cli_summary *summary) {
   int columns = cli_columns(stdout);
-  bool votes = strcmp(told->done.table, "votes") == 0;
+  bool votes = strcmp(summary->done.table, "votes") == 0;
   if (c->values[CLI_QUIET]) return;
-  if (told->lines && !cli_print_table(told->lines, stdout, columns)) putchar('\n');
-  if (told->lines_there > MOST_TOLD)
-    printf("... and %lld lines more\n", told->lines_there - MOST_TOLD);
+  if (summary->lines && !cli_print_table(summary->lines, stdout, columns)) putchar('\n');
+  if (summary->lines_there > MOST_LINES)
+    printf("... and %lld more lines\n", summary->lines_there - MOST_LINES);
   sqlite3_str *now = sqlite3_str_new(NULL);
   sqlite3_str_appendf(now, "'%s' now has ", target);
-  cli_add_done(now, &told->done);
+  cli_add_done(now, &summary->done);
   putchar('\n');
   cli_put_lines(now);
   printf(votes ? "Next: evalci votes " : "Next: evalci leaderboard ");
@@ -171,17 +171,17 @@ static bool has_beside(const char *target, const char *suffix) {
 
 int cli_run_import(cli *c) {
   const char *target = c->values[CLI_OUTPUT];
-  cli_told told = {0};
+  cli_summary summary = {0};
   if (!check_target(c, target) || !cli_check_choices(c)) return CLI_ERROR;
   bool in_place =
       cli_exists(target) || has_beside(target, "-journal") || has_beside(target, "-wal");
-  int status = in_place ? CLI_OK : import_new(c, target, &told, &in_place);
+  int status = in_place ? CLI_OK : import_new(c, target, &summary, &in_place);
   if (in_place && status == CLI_OK) {
-    cli_free_table(told.lines);
-    told = (cli_told){0};
-    status = import_in_place(c, target, &told);
+    cli_free_table(summary.lines);
+    summary = (cli_summary){0};
+    status = import_in_place(c, target, &summary);
   }
-  if (status == CLI_OK) put_told(c, target, &told);
-  cli_free_table(told.lines);
+  if (status == CLI_OK) print_summary(c, target, &summary);
+  cli_free_table(summary.lines);
   return status;
 }

@@ -27,8 +27,8 @@ static const char *const help_passes[] = {
 static const char *const help_noise[] = {
     "Where the noise is, where questions were asked several times: how much of the variance of one "
     "answer is the tasks' (some are harder), the questions' (within a task some are harder), and "
-    "the reruns' (the same question, asked again). A large share of the questions asks for more "
-    "questions; only the reruns' share falls by asking again.",
+    "the reruns' (the same question, asked again). If the questions' share is large, ask more "
+    "questions; asking the same ones again lowers only the reruns' share.",
     "  evalci noise results.jsonl", NULL};
 static const char *const help_slices[] = {
     "Two models task by task: which tasks regressed? A is the old model and B the new one; a "
@@ -43,8 +43,8 @@ static const char *const help_questions[] = {
     "  evalci questions evals.db --csv > questions.csv", NULL};
 static const char *const help_votes[] = {
     "Models that were voted on two at a time, as in an arena: each with its rating, the interval "
-    "around it, and the ranks that are open to it, the best first. A tie counts as what it is, "
-    "not as half a win.",
+    "around it, and the ranks that are open to it, the best first. A tie is an outcome of its own, "
+    "not half a win.",
     "  evalci votes votes.csv",
     "  evalci votes votes.csv --anchor gpt-4 --base 1114",
     "votes.csv needs columns model_a, model_b and winner: model_a, model_b, tie or both_bad.",

@@ -1,7 +1,7 @@
 /*
-** Which columns of a person's own table are what: the ones that the person names; else the
-** ones that are called so; else the only ones with an alias of ext/sqlite/roles.c, in which
-** spaces and hyphens are as good as underscores.
+** The roles of the columns of a person's own table.  A role's column is the one that the person
+** names; else the one with the role's name; else the only one with an alias of
+** ext/sqlite/roles.c, where spaces and hyphens count as underscores.
 */
 #include <string.h>
 

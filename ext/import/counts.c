@@ -96,7 +96,7 @@ static bool read(import_run *run, import_file *file) {
 const import_format import_counts = {
     .name = "counts",
     .reads = "counts of right answers, in CSV, JSON or a database",
-    .told_by = "columns model, k and n (correct and total will do), and no item",
+    .recognised_by = "columns model, k and n (correct and total will do), and no item",
     .becomes = "a table counts, a row per model and task",
     .knows = knows,
     .read = read};

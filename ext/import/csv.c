@@ -1,12 +1,12 @@
 /*
 ** Records of CSV, as RFC 4180 has them, and as programs write them.
 **
-** Fields stand between commas, or semicolons or tabs if the first line has more of those; in
-** quotes where they hold one of these, a quote, which is then doubled, or the end of a line.
+** Fields are separated by commas, or by semicolons or tabs if the first line has more of those.
+** A field that contains the separator, a quote (written twice) or a line end is quoted.
 ** Spaces around a field are dropped.  Between semicolons a number may have a decimal comma, and
-** a first line sep=; is passed over, as spreadsheets write both.  Lines end with LF, CRLF or CR,
-*and are counted as an
-** editor counts them; blank ones are passed over.  The first line names the columns.
+** a first line sep=; is skipped, as spreadsheets write both.  Lines end with LF, CRLF or CR,
+** and are counted as an editor counts them; blank ones are skipped.
+** The first line names the columns.
 **
 ** Only fields that are wanted are kept: the others cost no memory, however long they are.
 */

@@ -99,7 +99,7 @@ static bool read(import_run *run, import_file *file) {
 const import_format import_deepeval = {
     .name = "deepeval",
     .reads = "DeepEval's test runs: .latest_run_full.json, .latest_test_run.json, test_run_*.json",
-    .told_by = "testCases with metricsData, or testRunData",
+    .recognised_by = "testCases with metricsData, or testRunData",
     .becomes = "a model per run, a question per input, right if every metric passed; --metric "
                "takes one metric instead",
     .knows = knows,

@@ -82,5 +82,5 @@ bool import_direct_end(import_run *run, import_done *done) {
     ok = import_db_failed(run);
   }
   sqlite3_finalize(all);
-  return ok && import_tell(run);
+  return ok && import_summarize(run);
 }

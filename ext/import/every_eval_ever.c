@@ -111,7 +111,7 @@ static bool read(import_run *run, import_file *file) {
 const import_format import_every_eval_ever = {
     .name = "every_eval_ever",
     .reads = "Every Eval Ever's _samples.jsonl",
-    .told_by = "sample_id, evaluation_name and evaluation.score",
+    .recognised_by = "sample_id, evaluation_name and evaluation.score",
     .becomes = "a task per evaluation_name, with its first metric, or the one that --metric names",
     .knows = knows,
     .read = read};

@@ -38,11 +38,11 @@ static const import_format *const formats[] = {
 enum { FORMATS = sizeof formats / sizeof *formats };
 
 const import_format *import_formats(int i, const char **name, const char **reads,
-                                    const char **told_by, const char **becomes) {
+                                    const char **recognised_by, const char **becomes) {
   if (i < 0 || i >= FORMATS) return NULL;
   if (name) *name = formats[i]->name;
   if (reads) *reads = formats[i]->reads;
-  if (told_by) *told_by = formats[i]->told_by;
+  if (recognised_by) *recognised_by = formats[i]->recognised_by;
   if (becomes) *becomes = formats[i]->becomes;
   return formats[i];
 }

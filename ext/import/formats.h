@@ -4,7 +4,7 @@
 ** A format is one file with a row of the table in formats.c:
 **
 **   const import_format import_inspect_log = {
-**       .name = "inspect", .reads = "Inspect's .eval and .json logs", .told_by = "...",
+**       .name = "inspect", .reads = "Inspect's .eval and .json logs", .recognised_by = "...",
 **       .becomes = "...", .knows = knows, .read = read};
 **
 ** knows() looks at the file's outline, a small JSON object that is made of any kind of file:
@@ -104,7 +104,7 @@ typedef struct import_file {
 } import_file;
 
 struct import_format {
-  const char *name, *reads, *told_by, *becomes; /* for people */
+  const char *name, *reads, *recognised_by, *becomes; /* for people */
   const char *keeps; /* other columns that are kept unasked, commas between them, or NULL */
   bool (*knows)(import_run *run, const import_file *file);
   bool (*read)(import_run *run, import_file *file);

@@ -16,8 +16,8 @@
 **   latency   from the start to the end of the agent
 **
 ** Tried on 23 runs in Terminal-Bench's leaderboard: n_resolved as each results.json has it (of
-** orchestrator, claude-4-sonnet: 144 of 400, with 29 errors).  Of Harbor 0.18 no files were to be
-** had: tests/import writes them after its models.
+** orchestrator, claude-4-sonnet: 144 of 400, with 29 errors).  No files of Harbor 0.18 were
+** available: tests/import writes them by its data models.
 */
 #include "formats.h"
 
@@ -125,7 +125,7 @@ static bool read(import_run *run, import_file *file) {
 const import_format import_harbor = {
     .name = "harbor",
     .reads = "folders of Harbor trials (result.json), and Terminal-Bench's results.json",
-    .told_by = "task_name and trial_name; is_resolved",
+    .recognised_by = "task_name and trial_name; is_resolved",
     .becomes = "a model per agent and model, the rewards as scores; a trial that ended with an "
                "exception is an error, whatever its reward",
     .knows = knows,

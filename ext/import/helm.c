@@ -174,7 +174,7 @@ static const char names[] =
   "          (SELECT name FROM import_names WHERE what = '" what "' ORDER BY name)), 'none') "
 
 #define NO_METRIC LACKS("metric", "main_name", "none of the usual metrics is in it")
-#define NO_SPLIT LACKS("split", "main_split", "no split is told")
+#define NO_SPLIT LACKS("split", "main_split", "no split is named in it")
 
 /* The task is the run's name, scenario:key=value,key=value, without the model. */
 static const char about[] =
@@ -215,7 +215,7 @@ static const char answers[] =
     "       CASE WHEN score IS NULL THEN 'score is missing' END AS error, "
     "       CASE WHEN :record ->> '$.instance_id' IS NULL THEN 'there is no instance_id' "
     "            WHEN json_type(:record, '$.train_trial_index') NOT IN ('integer', 'null') "
-    "            THEN 'train_trial_index is no whole number' END AS refused "
+    "            THEN 'train_trial_index is not a whole number' END AS refused "
     "FROM instance WHERE :record ->> '$.perturbation' IS NULL AND (of_split > 0 OR splits = 0)";
 
 static bool read(import_run *run, import_file *file) {
@@ -229,7 +229,7 @@ static bool read(import_run *run, import_file *file) {
 const import_format import_helm = {
     .name = "helm",
     .reads = "HELM's per_instance_stats.json, with run_spec.json beside it",
-    .told_by = "records with instance_id and stats",
+    .recognised_by = "records with instance_id and stats",
     .becomes = "an item is an instance, an attempt a train trial; one metric and split is taken, "
                "by HELM's schema if it is in or above the run's folder (--metric, --split)",
     .knows = knows,

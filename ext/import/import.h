@@ -43,7 +43,7 @@ typedef struct import_choices {
   void *host;
 } import_choices;
 
-/* The result of an import.  The table temp.import_told has one row per file and model: path,
+/* The result of an import.  The table temp.import_summary has one row per file and model: path,
 ** format, model, task, metric, n, correct, mean, errored, note. */
 typedef struct import_done {
   const char *table;  /* "results"; "counts" or "votes" if the files have no answers */
@@ -66,6 +66,6 @@ bool import_has_safe_json(void);
 /* The formats, in the order in which they are tried; NULL ends them. */
 typedef struct import_format import_format;
 const import_format *import_formats(int i, const char **name, const char **reads,
-                                    const char **told_by, const char **becomes);
+                                    const char **recognised_by, const char **becomes);
 
 #endif

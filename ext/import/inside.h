@@ -9,7 +9,7 @@
 **   stage.c     answers, sorted by sort.c, until all files are read
 **   taken.c     which of them are taken  settle.c   inserts them into the table
 **   direct.c    votes and counts         table.c    records as a table, for formats
-**   told.c      the list for people       map.c      hash table of counters by name
+**   summary.c   the list for people      map.c      hash table of counters by name
 **   names.c     which metric is taken    near.c     a file's folders and neighbours
 */
 #ifndef EVALCI_IMPORT_INSIDE_H
@@ -297,7 +297,7 @@ bool import_direct_begin(import_run *run, const import_file *file, const char *t
 /* Adds a row of values and kept columns; it replaces a row with the same key. */
 bool import_direct_add(import_run *run, import_file *file, const import_value *values, int count,
                        const import_value *kept);
-/* Counts what is there now, and fills temp.import_told. */
+/* Counts what is there now, and fills temp.import_summary. */
 bool import_direct_end(import_run *run, import_done *done);
 
 /* Whether an answer makes its model and task graded: taken.c. */
@@ -319,7 +319,7 @@ void import_taken_end(import_taking *taking);
 
 bool import_settle(import_run *run, import_done *done);
 
-/* told.c: counts of results, for one answer and for all. */
+/* summary.c: counts of results, for one answer and for all. */
 typedef struct import_held {
   bool errored, verdict, ranged;
   double value;
@@ -330,8 +330,8 @@ void import_uncount(import_run *run);
 bool import_recount(import_run *run, import_done *done);
 /* Counts models and tasks, if all rows are of this import. */
 bool import_count_names(import_run *run, import_done *done);
-/* Makes temp.import_told. */
-bool import_tell(import_run *run);
+/* Makes temp.import_summary. */
+bool import_summarize(import_run *run);
 
 /* Runs SQL on the person's database; false after leaving a message. */
 bool import_exec(import_run *run, const char *format, ...);

@@ -174,7 +174,7 @@ static bool read(import_run *run, import_file *file) {
 const import_format import_inspect = {
     .name = "inspect",
     .reads = "Inspect's logs, .eval and .json",
-    .told_by = "eval.task and eval.model; in an archive, header.json",
+    .recognised_by = "eval.task and eval.model; in an archive, header.json",
     .becomes = "an attempt is an epoch; one scorer is taken (--scorer); a sample that errored is "
                "an error",
     .knows = knows,

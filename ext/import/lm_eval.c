@@ -114,7 +114,7 @@ static bool read(import_run *run, import_file *file) {
 const import_format import_lm_eval = {
     .name = "lm_eval",
     .reads = "lm-evaluation-harness's samples_*.jsonl",
-    .told_by = "records with doc_id, filter and metrics",
+    .recognised_by = "records with doc_id, filter and metrics",
     .becomes = "the task is in the file's name, the model in the results file beside it; an item "
                "is a doc_id; one filter and metric is taken (--filter, --metric)",
     .knows = knows,

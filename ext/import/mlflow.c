@@ -129,7 +129,7 @@ static bool read(import_run *run, import_file *file) {
 const import_format import_mlflow = {
     .name = "mlflow",
     .reads = "MLflow's mlflow.db",
-    .told_by = "tables assessments and trace_info",
+    .recognised_by = "tables assessments and trace_info",
     .becomes = "a model per run, a question per request, scored by the judge or else by a person; "
                "columns judge and human hold both, for judged_ci(judge, human)",
     .keeps = "judge,human",

@@ -142,8 +142,8 @@ static bool read(import_run *run, import_file *file) {
 const import_format import_promptfoo_output = {
     .name = "promptfoo_output",
     .reads = "promptfoo's output.json, output.jsonl and output.csv",
-    .told_by = "evalId and results.version; testIdx and promptIdx; columns Status, Score and "
-               "Grader Reason",
+    .recognised_by = "evalId and results.version; testIdx and promptIdx; columns Status, Score and "
+                     "Grader Reason",
     .becomes = "a model per provider and prompt, a question per test; --repeat of output.json "
                "gives attempts; a run with failureReason 2 is an error",
     .knows = knows,

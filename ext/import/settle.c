@@ -6,7 +6,7 @@
 **    task together, including those already in results: one score other than 0 and 1 makes them
 **    graded, and then a score of 1 does not mean "right".  The stage guessed from all answers;
 **    if the guess was wrong because of answers that were not taken, the insertion is repeated.
-** 3. told.c counts the result.
+** 3. summary.c counts the result.
 */
 #include <string.h>
 
@@ -245,5 +245,5 @@ bool import_settle(import_run *run, import_done *done) {
          run->refusals == 0 && note_repeated(run) &&
          (existed ? settle_with_others(run) && import_recount(run, done)
                   : import_count_names(run, done)) &&
-         import_tell(run);
+         import_summarize(run);
 }

@@ -214,7 +214,7 @@ static const unsigned char *get_value(const unsigned char *at, import_value *out
   }
 }
 
-/* What is between them in the key, and in which direction, see the head. */
+/* Makes a row's sort key; the head of this file says in which order it sorts. */
 static bool put_key(import_run *run, import_buffer *key, const import_staged *r, import_value model,
                     import_value task) {
   const import_stage *s = run->stage;

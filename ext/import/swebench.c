@@ -154,7 +154,7 @@ static bool read(import_run *run, import_file *file) {
 const import_format import_swebench = {
     .name = "swebench",
     .reads = "SWE-bench's reports, and SWE-bench Pro's eval_results.json",
-    .told_by = "resolved_ids, resolved, or true and false by instance",
+    .recognised_by = "resolved_ids, resolved, or true and false by instance",
     .becomes = "a task is a repository, an item an instance; a failure of the machine is "
                "an error (a list of resolved instances needs --items)",
     .knows = knows,

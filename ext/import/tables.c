@@ -2,7 +2,7 @@
 ** A person's own tables: CSV, records of JSON, a table of a database.
 **
 ** Columns are found by columns.c; the person may name them.  A row is an answer, with the
-** words that stage.c knows.  task is the file's name where no column says.
+** words that stage.c knows.  Without a column for it, the task is the file's name.
 */
 #include <string.h>
 
@@ -79,7 +79,7 @@ static bool read_csv(import_run *run, import_file *file, const import_shape *sha
 ** JSON
 */
 
-/* What a key of the records is, as far as it was met. */
+/* The meaning of a key that occurred in the records. */
 typedef struct meaning {
   int role, suits; /* role is -1 where it is none */
   int kept;        /* -1 where it is not */
@@ -192,7 +192,7 @@ static bool take_record(reading *r, const char *text, size_t length, sqlite3_int
          r->shape->take(r->run, r->file, &r->answer);
 }
 
-/* The records may be an array in an object, such as {"results":[...]}: where. */
+/* The path of the records if they are an array in an object, such as {"results":[...]}. */
 static bool find_records(const import_run *run, const import_file *file, const import_shape *shape,
                          char at[80]) {
   pairs p = {.at = file->outline};
@@ -341,7 +341,7 @@ static bool read_answers(import_run *run, import_file *file) {
 const import_format import_csv_table = {
     .name = "csv",
     .reads = "CSV, TSV or semicolons, a row per answer",
-    .told_by = "a first line with columns for model, item, and correct or score",
+    .recognised_by = "a first line with columns for model, item, and correct or score",
     .becomes = "an answer per row; --model COLUMN, --item, --task, --correct, --score name columns",
     .knows = knows_csv,
     .read = read_answers};
@@ -349,7 +349,7 @@ const import_format import_csv_table = {
 const import_format import_json_records = {
     .name = "json",
     .reads = "JSON lines, or an array of objects, one per answer",
-    .told_by = "keys for model, item, and correct or score in the first record",
+    .recognised_by = "keys for model, item, and correct or score in the first record",
     .becomes = "an answer per record; --model KEY, --item, --task, --correct, --score name keys",
     .knows = knows_json,
     .read = read_answers};
@@ -357,7 +357,7 @@ const import_format import_json_records = {
 const import_format import_database_table = {
     .name = "database",
     .reads = "a SQLite database with a table of answers",
-    .told_by = "a table or view results, or the one that --table names",
+    .recognised_by = "a table or view results, or the one that --table names",
     .becomes = "an answer per row; columns as in a CSV file",
     .knows = knows_database,
     .read = read_answers};

@@ -77,14 +77,14 @@ static bool read(import_run *run, import_file *file) {
       !import_about(run, file, about, NULL))
     return false;
   if (!file->task)
-    return import_skip(run, file, "not imported: no domain is told: name the task, --task-name");
+    return import_skip(run, file, "not imported: the domain is unknown: give --task-name NAME");
   return import_each(run, file, NULL, needed, answers);
 }
 
 const import_format import_tau_bench = {
     .name = "tau_bench",
     .reads = "tau-bench's and tau2-bench's trajectories",
-    .told_by = "task_id, reward and traj; or info with agent_info and environment_info",
+    .recognised_by = "task_id, reward and traj; or info with agent_info and environment_info",
     .becomes = "the task is the domain, an attempt a trial, the score the reward; a run that "
                "failed is an error",
     .knows = knows,

@@ -1,7 +1,7 @@
 /*
 ** Other tools' databases, through the views of sql/adapters: promptfoo's and Phoenix's.
 **
-** What becomes model, task, item and so on, the head of each of these files says.  A rule of
+** The head of each of these files says what becomes model, task, item and so on.  A rule of
 ** the Makefile makes C of them: temporary views, so that the database is only read.
 */
 #include "inside.h"
@@ -105,7 +105,7 @@ static bool read_phoenix(import_run *run, import_file *file) {
 const import_format import_promptfoo_database = {
     .name = "promptfoo",
     .reads = "promptfoo's database, ~/.promptfoo/promptfoo.db",
-    .told_by = "tables evals and eval_results",
+    .recognised_by = "tables evals and eval_results",
     .becomes = "a model is a provider and prompt, a task an eval's description; the latest run of "
                "an eval is taken; a run that errored is an error",
     .knows = knows_promptfoo,
@@ -114,7 +114,7 @@ const import_format import_promptfoo_database = {
 const import_format import_phoenix = {
     .name = "phoenix",
     .reads = "Arize Phoenix's database, ~/.phoenix/phoenix.db",
-    .told_by = "tables experiment_runs and experiment_run_annotations",
+    .recognised_by = "tables experiment_runs and experiment_run_annotations",
     .becomes = "a model is an experiment, a task a dataset, an attempt a repetition; one "
                "annotation is taken (--metric)",
     .knows = knows_phoenix,

@@ -101,7 +101,7 @@ static bool read(import_run *run, import_file *file) {
 
 const import_format import_votes = {.name = "votes",
                                     .reads = "an arena's votes, in CSV, JSON or a database",
-                                    .told_by = "columns model_a, model_b and winner",
+                                    .recognised_by = "columns model_a, model_b and winner",
                                     .becomes = "a table votes, a row per vote",
                                     .knows = knows,
                                     .read = read};

@@ -4,7 +4,7 @@
 **
 ** The texts end with zeros: the path, then pairs of a choice's name and its value, then an empty
 ** text.  The result is NULL or an error message, to be freed by sqlite3_free().  The table
-** temp.import_told lists what was imported; out[0] and out[1] are the table and the format of
+** temp.import_summary lists what was imported; out[0] and out[1] are the table and the format of
 ** import_done.
 */
 #include <stdlib.h>

@@ -43,7 +43,7 @@ class Imports {
     const fresh = !this.files.has(database), db = this.open(database);
     try {
       const { table, format } = db.importFiles(path, Object.entries(choices).filter(([, value]) => (value ?? "") !== "").map(([name, value]) => [name, String(value)]));
-      return { db, told: db.query("SELECT * FROM temp.import_told"), format, table };
+      return { db, told: db.query("SELECT * FROM temp.import_summary"), format, table };
     } catch (error) {
       db.close();
       if (fresh) this.files.remove(database);

@@ -1,8 +1,8 @@
 /*
 ** A wrong number of arguments, as an error of ours (contract 8).
 **
-** SQLite takes the function whose arity fits, and failing that one registered for
-** any: every name has such a one, of the same kind, scalar or aggregate, so that
+** SQLite takes the function whose arity fits, or else one registered for any number of
+** arguments.  Every name has one of those, of the same kind, scalar or aggregate, so that
 ** OVER and FILTER lead to this message too.
 */
 #include <string.h>

@@ -1,10 +1,10 @@
 /*
 ** The axis of a forest: from where to where, linear or logarithmic, and its ticks.
 **
-** Shares are drawn from 0 to 1 unless all of them lie close together, where half of
-** that would show them: the axis then fits them.  Anything else is fitted, with 0 on
-** the axis where some number is negative, as of differences, or where 0 is near.  The
-** options may fix either end.
+** Shares are drawn from 0 to 1, unless half of that range holds them all: then the axis is
+** fitted to them.  Every other axis is fitted too, and includes 0 if some number is negative,
+** as with differences, or if 0 is near.
+** The options may fix either end.
 */
 #include <math.h>
 

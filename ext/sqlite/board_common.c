@@ -36,7 +36,7 @@ static bool same_accuracy(double x, double y) {
   return x == y || (isnan(x) && isnan(y));
 }
 
-/* The field `attempts` of a row holds its rank: 1 plus the number of more accurate models. */
+/* The rank of a row is 1 plus the number of more accurate models. */
 static ev_status list_common(evalci_board_cursor *c, const size_t *const *named, ev_host host) {
   (void)named;
   (void)host;

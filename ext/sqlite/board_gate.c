@@ -53,9 +53,9 @@ typedef struct gate_instance {
 
 typedef struct gate_cursor {
   sqlite3_vtab_cursor base;
-  evalci_held *held;
+  evalci_shared_board *held;
   bool done;
-  board_gate_wish wish;
+  board_gate_request wish;
   board_gate gate;
   char *message;
 } gate_cursor;
@@ -157,7 +157,7 @@ static bool read_candidate(evalci_call *call, const char *source, const board *b
 /* Reads the baseline: the name of a model, else a threshold.  A number is a threshold even if a
 ** model's name is the same text.  The message covers the usual mistake: a percentage. */
 static bool read_baseline(evalci_call *call, const char *source, const board *b,
-                          sqlite3_value *value, board_gate_wish *wish) {
+                          sqlite3_value *value, board_gate_request *wish) {
   double t;
   wish->threshold = NAN;
   bool text = sqlite3_value_type(value) == SQLITE_TEXT;
@@ -177,7 +177,7 @@ static bool read_baseline(evalci_call *call, const char *source, const board *b,
 }
 
 /* Reads the arguments that do not depend on the board. */
-static bool read_numbers(evalci_call *call, sqlite3_value **given, board_gate_wish *wish) {
+static bool read_numbers(evalci_call *call, sqlite3_value **given, board_gate_request *wish) {
   static const char *const names[] = {"baseline", "candidate"};
   for (int i = 0; i < 2; i++) {
     sqlite3_value *value = given[GT_BASELINE - GT_SOURCE + i];
@@ -189,7 +189,7 @@ static bool read_numbers(evalci_call *call, sqlite3_value **given, board_gate_wi
 }
 
 static bool read_models(evalci_call *call, const char *source, const board *b,
-                        sqlite3_value **given, board_gate_wish *wish) {
+                        sqlite3_value **given, board_gate_request *wish) {
   if (!read_candidate(call, source, b, given[GT_CANDIDATE - GT_SOURCE],
                       &wish->model[BOARD_CANDIDATE]) ||
       !read_baseline(call, source, b, given[GT_BASELINE - GT_SOURCE], wish))
@@ -220,7 +220,7 @@ static int gate_connect(sqlite3 *db, void *boards, int argc, const char *const *
 }
 
 static int gate_disconnect(sqlite3_vtab *base) {
-  evalci_boards_let_go(((gate_instance *)base)->boards);
+  evalci_boards_release(((gate_instance *)base)->boards);
   sqlite3_free(base);
   return SQLITE_OK;
 }
@@ -262,7 +262,7 @@ static int gate_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
 
 static int gate_close(sqlite3_vtab_cursor *base) {
   gate_cursor *c = (gate_cursor *)base;
-  evalci_let_go(c->held);
+  evalci_release(c->held);
   sqlite3_free(c->message);
   sqlite3_free(c);
   return SQLITE_OK;
@@ -271,11 +271,11 @@ static int gate_close(sqlite3_vtab_cursor *base) {
 static int judge_arguments(evalci_call *call, const gate_instance *t, gate_cursor *c,
                            const char *source, sqlite3_value **given) {
   sqlite3_value *options = given[GT_OPTIONS - GT_SOURCE];
-  evalci_held *held = NULL;
+  evalci_shared_board *held = NULL;
   if (options && sqlite3_value_type(options) == SQLITE_NULL) options = NULL;
   int rc = evalci_hold_board(call, t->boards, t->db, source, options, false, c->held, &held);
   if (rc != SQLITE_OK) return rc;
-  evalci_let_go(c->held);
+  evalci_release(c->held);
   c->held = held;
   if (!read_models(call, source, held->board, given, &c->wish)) return SQLITE_ERROR;
   rc = evalci_code_of(call, board_judge(held->board, &c->wish, evalci_host_of_db(t->db), &c->gate));
@@ -318,7 +318,7 @@ static int gate_at_end(sqlite3_vtab_cursor *base) {
 }
 
 static void show_argument(const gate_cursor *c, sqlite3_context *context, int column) {
-  const board_gate_wish *wish = &c->wish;
+  const board_gate_request *wish = &c->wish;
   bool models = isnan(wish->threshold);
   switch (column) {
   case GT_SOURCE:
@@ -404,7 +404,7 @@ static sqlite3_uint64 hash_argument(sqlite3_uint64 h, const void *bytes, size_t 
 /* SQLite joins the two sides of an OR by rowid, so rowids must differ where the arguments do. */
 static int gate_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
   const gate_cursor *c = (const gate_cursor *)base;
-  const board_gate_wish *w = &c->wish;
+  const board_gate_request *w = &c->wish;
   const char *options = c->held->options ? c->held->options : "";
   bool models = isnan(w->threshold);
   sqlite3_uint64 h = 0xcbf29ce484222325u;
@@ -433,7 +433,7 @@ static const sqlite3_module gate_methods = {
 };
 
 static void free_gate(void *boards) {
-  evalci_boards_let_go(boards);
+  evalci_boards_release(boards);
 }
 
 int evalci_register_gate(sqlite3 *db, evalci_boards *boards) {

@@ -11,6 +11,6 @@
 char *evalci_gate_name(board_name name);
 
 /* What the gate found, in one sentence, sqlite3_malloc'ed; NULL without memory. */
-char *evalci_gate_message(const board *b, const board_gate_wish *wish, const board_gate *gate);
+char *evalci_gate_message(const board *b, const board_gate_request *wish, const board_gate *gate);
 
 #endif

@@ -10,7 +10,7 @@
 typedef struct gate_telling {
   sqlite3_str *out;
   const char *name[2];
-  const board_gate_wish *wish;
+  const board_gate_request *wish;
   const board_gate *gate;
   double level;
   bool models; /* compared with a model; else with a threshold */
@@ -204,7 +204,7 @@ static void append_message(gate_telling *t) {
   append_each(t, g->alone, "question", "asked of only", ", not counted");
 }
 
-char *evalci_gate_message(const board *b, const board_gate_wish *wish, const board_gate *gate) {
+char *evalci_gate_message(const board *b, const board_gate_request *wish, const board_gate *gate) {
   bool models = isnan(wish->threshold);
   char *candidate = evalci_gate_name(board_model_name(b, wish->model[BOARD_CANDIDATE]));
   char *baseline = models ? evalci_gate_name(board_model_name(b, wish->model[BOARD_BASELINE]))

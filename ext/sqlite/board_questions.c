@@ -84,7 +84,7 @@ static void show_rest(evalci_board_cursor *c, sqlite3_context *context, int colu
 static void show_miskeyed(evalci_board_cursor *c, sqlite3_context *context, int column) {
   size_t question = c->rows[c->at].question;
   ev_host host = evalci_host_of(context);
-  board_held held = {NAN, NAN, NAN};
+  board_adjusted held = {NAN, NAN, NAN};
   double auc = NAN;
   const char *words = NULL;
   ev_status status = column == QU_AUC    ? board_item_auc(c->board, question, &auc)

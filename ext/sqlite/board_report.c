@@ -316,7 +316,7 @@ static void eval_report(sqlite3_context *context, int argc, sqlite3_value **argv
   sqlite3 *db = sqlite3_context_db_handle(context);
   evalci_call call = {report_name, NULL};
   evalci_board_options options = {0};
-  evalci_held *held = NULL;
+  evalci_shared_board *held = NULL;
   const char *source;
   sqlite3_value *given = argc > 1 && sqlite3_value_type(argv[1]) != SQLITE_NULL ? argv[1] : NULL;
   int rc = SQLITE_ERROR;
@@ -337,7 +337,7 @@ static void eval_report(sqlite3_context *context, int argc, sqlite3_value **argv
     result_report(context, &r);
   }
   evalci_free_board_options(&options);
-  evalci_let_go(held);
+  evalci_release(held);
 }
 
 static void wrong_arity_of_report(sqlite3_context *context, int argc, sqlite3_value **argv) {
@@ -350,7 +350,7 @@ static void wrong_arity_of_report(sqlite3_context *context, int argc, sqlite3_va
 }
 
 static void free_boards(void *boards) {
-  evalci_boards_let_go(boards);
+  evalci_boards_release(boards);
 }
 
 /* Neither INNOCUOUS nor DIRECTONLY, like the tables of the board. */

@@ -14,7 +14,7 @@ enum { MOST_DEPTH = 4 };
 struct evalci_boards {
   int references;
   int depth; /* number of nested sources being read */
-  evalci_held *first;
+  evalci_shared_board *first;
 };
 
 evalci_boards *evalci_boards_new(void) {
@@ -28,25 +28,25 @@ evalci_boards *evalci_boards_retain(evalci_boards *boards) {
   return boards;
 }
 
-void evalci_boards_let_go(evalci_boards *boards) {
+void evalci_boards_release(evalci_boards *boards) {
   if (boards && --boards->references == 0) sqlite3_free(boards);
 }
 
-void evalci_let_go(evalci_held *held) {
+void evalci_release(evalci_shared_board *held) {
   if (!held || --held->references > 0) return;
-  for (evalci_held **at = &held->among->first; *at; at = &(*at)->next)
+  for (evalci_shared_board **at = &held->among->first; *at; at = &(*at)->next)
     if (*at == held) {
       *at = held->next;
       break;
     }
-  evalci_boards_let_go(held->among);
+  evalci_boards_release(held->among);
   board_free(held->board);
   sqlite3_free(held->source);
   sqlite3_free(held->options);
   sqlite3_free(held);
 }
 
-evalci_held *evalci_hold_last(evalci_boards *boards) {
+evalci_shared_board *evalci_hold_last(evalci_boards *boards) {
   if (boards->first) boards->first->references++;
   return boards->first;
 }
@@ -59,14 +59,15 @@ static bool one_statement(const evalci_boards *boards, sqlite3 *db) {
   return busy == 1 + boards->depth;
 }
 
-static bool is_of(const evalci_held *held, const char *source, const char *options, bool costs) {
+static bool is_of(const evalci_shared_board *held, const char *source, const char *options,
+                  bool costs) {
   return held->costs >= costs && strcmp(held->source, source) == 0 && !held->options == !options &&
          (!options || strcmp(held->options, options) == 0);
 }
 
-static evalci_held *find_held(const evalci_boards *boards, sqlite3 *db, const char *source,
-                              const char *options, bool costs) {
-  for (evalci_held *held = boards->first; held; held = held->next)
+static evalci_shared_board *find_held(const evalci_boards *boards, sqlite3 *db, const char *source,
+                                      const char *options, bool costs) {
+  for (evalci_shared_board *held = boards->first; held; held = held->next)
     if (is_of(held, source, options, costs)) return one_statement(boards, db) ? held : NULL;
   return NULL;
 }
@@ -107,12 +108,13 @@ static int read_board(evalci_call *call, evalci_boards *boards, sqlite3 *db, con
 }
 
 int evalci_hold_counts(evalci_call *call, evalci_boards *boards, sqlite3 *db, const char *source,
-                       sqlite3_value *given, bool costs, evalci_held *own, evalci_held **out) {
+                       sqlite3_value *given, bool costs, evalci_shared_board *own,
+                       evalci_shared_board **out) {
   const char *options = given ? (const char *)sqlite3_value_text(given) : NULL;
   if (given && !options) return SQLITE_NOMEM;
-  evalci_held *held = own && is_of(own, source, options, costs)
-                          ? own
-                          : find_held(boards, db, source, options, costs);
+  evalci_shared_board *held = own && is_of(own, source, options, costs)
+                                  ? own
+                                  : find_held(boards, db, source, options, costs);
   *out = held;
   if (held) {
     held->references++;
@@ -120,14 +122,15 @@ int evalci_hold_counts(evalci_call *call, evalci_boards *boards, sqlite3 *db, co
   }
   held = sqlite3_malloc(sizeof *held);
   if (!held) return SQLITE_NOMEM;
-  *held = (evalci_held){.costs = costs, .references = 1, .among = evalci_boards_retain(boards)};
+  *held =
+      (evalci_shared_board){.costs = costs, .references = 1, .among = evalci_boards_retain(boards)};
   held->source = sqlite3_mprintf("%s", source);
   held->options = options ? sqlite3_mprintf("%s", options) : NULL;
   int rc = SQLITE_NOMEM;
   if (held->source && !held->options == !options)
     rc = read_board(call, boards, db, source, given, costs, &held->board);
   if (rc != SQLITE_OK) {
-    evalci_let_go(held);
+    evalci_release(held);
     return rc;
   }
   held->next = boards->first;
@@ -137,10 +140,11 @@ int evalci_hold_counts(evalci_call *call, evalci_boards *boards, sqlite3 *db, co
 }
 
 int evalci_hold_board(evalci_call *call, evalci_boards *boards, sqlite3 *db, const char *source,
-                      sqlite3_value *given, bool costs, evalci_held *own, evalci_held **out) {
+                      sqlite3_value *given, bool costs, evalci_shared_board *own,
+                      evalci_shared_board **out) {
   int rc = evalci_hold_counts(call, boards, db, source, given, costs, own, out);
   if (rc != SQLITE_OK || !board_settings_of((*out)->board)->counts) return rc;
-  evalci_let_go(*out);
+  evalci_release(*out);
   *out = NULL;
   evalci_fail(call, "needs an item column, one row per answer; the source has counts (k, n), of "
                     "which eval_leaderboard and eval_tasks can be made");

@@ -91,13 +91,13 @@ static void show_shrunken(evalci_board_cursor *c, sqlite3_context *context, eval
 static void show_slice_p(evalci_board_cursor *c, sqlite3_context *context, int column) {
   const evalci_board_row *row = &c->rows[c->at];
   ev_host host = evalci_host_of(context);
-  board_held held = {NAN, NAN, NAN};
+  board_adjusted held = {NAN, NAN, NAN};
   ev_status status;
   if (column == SL_P) {
     status = board_test_pair(c->board, &c->pair, host);
     held.p = c->pair.p;
   } else {
-    status = board_held_slice(c->board, row->model, row->other, row->task, host, &held);
+    status = board_adjusted_slice(c->board, row->model, row->other, row->task, host, &held);
   }
   if (evalci_check_status(context, slices_name, status))
     evalci_result_number(context, column == SL_P        ? held.p

@@ -3,7 +3,7 @@
 **
 ** 1. The text is the name of a table as it stands; else quoted names, or a schema and a
 **    table with a dot between them.  It is a name, never SQL: it is quoted.
-** 2. A column is the one that the options name; else the one that is called what it is;
+** 2. The column of a role is the one that the options name; else the one with the role's name;
 **    else the only one with a common alias.
 ** 3. Columns are read as r."name": an unqualified "name" that is missing would be text.
 **

@@ -65,7 +65,7 @@ static int board_connect(sqlite3 *db, void *data, int argc, const char *const *a
 }
 
 static int board_disconnect(sqlite3_vtab *base) {
-  evalci_boards_let_go(((board_instance *)base)->boards);
+  evalci_boards_release(((board_instance *)base)->boards);
   sqlite3_free(base);
   return SQLITE_OK;
 }
@@ -139,7 +139,7 @@ static int board_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
 
 static int board_close(sqlite3_vtab_cursor *base) {
   evalci_board_cursor *c = (evalci_board_cursor *)base;
-  evalci_let_go(c->held);
+  evalci_release(c->held);
   sqlite3_free(c->rows);
   sqlite3_free(c);
   return SQLITE_OK;
@@ -198,7 +198,7 @@ static int board_filter(sqlite3_vtab_cursor *base, int given, const char *unused
   evalci_call call = {t->table->name, NULL};
   sqlite3_value *values[GIVENS] = {NULL};
   const char *source;
-  evalci_held *held = NULL;
+  evalci_shared_board *held = NULL;
   for (int i = 0; i < GIVENS; i++)
     if (given & 1 << i) values[i] = *argv++;
   if (values[GIVEN_OPTIONS] && sqlite3_value_type(values[GIVEN_OPTIONS]) == SQLITE_NULL)
@@ -211,7 +211,7 @@ static int board_filter(sqlite3_vtab_cursor *base, int given, const char *unused
         &call, t->boards, t->db, source, values[GIVEN_OPTIONS], given & COSTS_USED,
         c->board ? c->held : NULL, &held);
   if (rc == SQLITE_OK) {
-    evalci_let_go(c->held);
+    evalci_release(c->held);
     c->held = held;
     c->board = held->board;
     rc = list_rows(t, c, values + GIVEN_A);
@@ -277,7 +277,7 @@ static const sqlite3_module board_methods = {
 
 static void free_module(void *data) {
   board_module *module = data;
-  evalci_boards_let_go(module->boards);
+  evalci_boards_release(module->boards);
   sqlite3_free(module);
 }
 
@@ -301,6 +301,6 @@ int evalci_register_boards(sqlite3 *db) {
   if (rc == SQLITE_OK) rc = evalci_register_votes(db, boards);
   if (rc == SQLITE_OK) rc = evalci_register_report(db, boards);
   if (rc == SQLITE_OK) rc = evalci_register_judge(db);
-  evalci_boards_let_go(boards);
+  evalci_boards_release(boards);
   return rc;
 }

@@ -71,7 +71,7 @@ static int votes_connect(sqlite3 *db, void *boards, int argc, const char *const 
 }
 
 static int votes_disconnect(sqlite3_vtab *base) {
-  evalci_boards_let_go(((votes_instance *)base)->boards);
+  evalci_boards_release(((votes_instance *)base)->boards);
   sqlite3_free(base);
   return SQLITE_OK;
 }
@@ -280,7 +280,7 @@ static const sqlite3_module votes_methods = {
 };
 
 static void free_ratings_board(void *boards) {
-  evalci_boards_let_go(boards);
+  evalci_boards_release(boards);
 }
 
 int evalci_register_votes(sqlite3 *db, evalci_boards *boards) {

@@ -81,18 +81,18 @@ bool evalci_name_of_value(sqlite3_value *value, char room[8], board_name *name);
 typedef struct evalci_boards evalci_boards; /* of a connection */
 
 /* A board, and what it was read from. */
-typedef struct evalci_held {
+typedef struct evalci_shared_board {
   board *board;
   char *source, *options; /* as given; options may be NULL */
   bool costs;             /* cost and latency were read */
   int references;
   evalci_boards *among;
-  struct evalci_held *next;
-} evalci_held;
+  struct evalci_shared_board *next;
+} evalci_shared_board;
 
 evalci_boards *evalci_boards_new(void);
 evalci_boards *evalci_boards_retain(evalci_boards *boards); /* references */
-void evalci_boards_let_go(evalci_boards *boards);
+void evalci_boards_release(evalci_boards *boards);
 
 /* A source is read between these two; false after leaving a message, where too many are. */
 bool evalci_begin_reading(evalci_call *call, evalci_boards *boards, const char *source);
@@ -101,15 +101,17 @@ void evalci_end_reading(evalci_boards *boards);
 /* The board of a source: the cursor's own, one that another cursor of the same statement holds,
 ** or a new one; with cost and latency if they are asked for. */
 int evalci_hold_board(evalci_call *call, evalci_boards *boards, sqlite3 *db, const char *source,
-                      sqlite3_value *options, bool costs, evalci_held *own, evalci_held **out);
+                      sqlite3_value *options, bool costs, evalci_shared_board *own,
+                      evalci_shared_board **out);
 
 /* The same for tables that can also be computed from counts, which evalci_hold_board() refuses. */
 int evalci_hold_counts(evalci_call *call, evalci_boards *boards, sqlite3 *db, const char *source,
-                       sqlite3_value *options, bool costs, evalci_held *own, evalci_held **out);
+                       sqlite3_value *options, bool costs, evalci_shared_board *own,
+                       evalci_shared_board **out);
 
 /* The board that was read last, if it is still held; for a cursor that replaces another. */
-evalci_held *evalci_hold_last(evalci_boards *boards);
-void evalci_let_go(evalci_held *held);
+evalci_shared_board *evalci_hold_last(evalci_boards *boards);
+void evalci_release(evalci_shared_board *held);
 
 /* board_table.c */
 
@@ -121,7 +123,7 @@ typedef struct evalci_board_row {
 
 typedef struct evalci_board_cursor {
   sqlite3_vtab_cursor base;
-  evalci_held *held;
+  evalci_shared_board *held;
   board *board; /* held->board */
   evalci_board_row *rows;
   size_t count, at;

@@ -360,8 +360,9 @@ int sqlite3_evalci_init(sqlite3 *db, char **error, const sqlite3_api_routines *a
           sqlite3_mprintf("evalci needs SQLite 3.25 or newer, this is %s", sqlite3_libversion());
     return SQLITE_ERROR;
   }
-  /* GSL's own handler calls abort(), which would take the host down.  The copy
-  ** linked in here is private, so this reaches nobody else's GSL (contract 13). */
+  /* GSL's own handler calls abort(), which would take the host down.  The library has a
+  ** private copy of GSL, so this reaches nobody else's (contract 13); a program with evalci
+  ** built in shares the handler. */
   gsl_set_error_handler_off();
   evalci_shared *shared = evalci_share();
   int rc = shared ? SQLITE_OK : SQLITE_NOMEM;

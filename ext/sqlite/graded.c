@@ -63,7 +63,7 @@ static bool add_any_difference(evalci_call *call, evalci_group *g, sqlite3_value
 }
 
 /*
-** One row a different score: NULLs are skipped, and so is a score that came 0 times
+** One row per different score: NULLs are skipped, and so is a score that came 0 times
 */
 static bool add_counted(evalci_call *call, evalci_group *g, double score, sqlite3_value *n,
                         int times) {

@@ -32,7 +32,7 @@ static const char *const *plan_arguments(const evalci_function *f) {
 static bool read_between(evalci_call *call, const char *name, sqlite3_value *value, bool ends,
                          double *x) {
   if (evalci_read_number(value, x) && (ends ? *x >= 0 && *x <= 1 : *x > 0 && *x < 1)) return true;
-  return evalci_fail(call, "%s must be %s 0 %s 1, got %s; pass a share, not a count or per cents",
+  return evalci_fail(call, "%s must be %s 0 %s 1, got %s; pass a share, not a count or percentage",
                      name, ends ? "from" : "strictly between", ends ? "to" : "and",
                      evalci_show(value).text);
 }

@@ -99,7 +99,7 @@ static void answer_ranks(sqlite3_context *context, const evalci_group *g) {
   size_t count = evalci_count_entries(&g->keys);
   if (count == 0) return;
   if (count > EV_MOST_RANKED) {
-    evalci_fail(&call, "up to %d labels can be ranked, got %d; leave the last out, or group",
+    evalci_fail(&call, "up to %d labels can be ranked, got %d; leave out the worst, or group them",
                 EV_MOST_RANKED, (int)count);
     evalci_report(context, &call);
     return;

@@ -4,9 +4,9 @@
 ** board_report.c reads the board and calls the parts in their order: report_words.c writes the
 ** sentences, report_board.c the leaderboard, the common questions and the attempts,
 ** report_cost.c costs and latencies, report_pairs.c every pair of models, report_tasks.c the
-** tasks, report_votes.c ratings.  They share report_html.c.  report_style.c and report_script.c are
-*the page's CSS and
-** script.
+** tasks, report_votes.c ratings.  They share report_html.c.
+** report_style.c and report_script.c are
+** the page's CSS and script.
 */
 #ifndef EVALCI_REPORT_H
 #define EVALCI_REPORT_H

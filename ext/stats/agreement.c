@@ -215,8 +215,8 @@ typedef struct bound_search {
 static const double QUICK_GAP = 1e-4, FINE_GAP = 1e-10, FARTHEST = 1, NARROW = 1e-12;
 enum { SECANT_STEPS = 200 };
 
-/* Moves v to where the tail is as wished; `known` is about the error of the slope.  Where the tail
-** jumps past that, the interval is the wider one. */
+/* Moves v to where the tail has the given mass; `known` is about the relative error of the slope.
+** If the tail jumps past that mass, the wider interval is taken. */
 static ev_status move_to_tail(bound_search *at, bool upper, ev_effort effort, double known) {
   ev_bracket in = {-100, 100};
   double enough = effort == EV_FINE ? FINE_GAP : QUICK_GAP, unused;

@@ -13,21 +13,21 @@
 ** Alpha depends on only_a + only_b alone. */
 ev_model ev_kappa, ev_ac1, ev_pair_alpha;
 
-/* agreement_table.c: two raters, `categories` of them from 2 up, in order; the counts by the
-** category of the first rater, then by the second's.  Two categories are answered exactly. */
+/* agreement_table.c: two raters, at least two categories, in order; counts[i * categories + j] is
+** how often the first rater said i and the second j.  Two categories are computed exactly. */
 typedef struct ev_table {
   const double *counts;
   size_t categories;
 } ev_table;
 
-/* A point, which is both ends of the interval, is of the data alone; NaN where no disagreement is
-** expected. */
+/* The _point models give the coefficient of the data alone, as both ends of the interval; NaN if no
+** disagreement is expected. */
 typedef ev_status ev_table_model(ev_table table, const ev_options *options, ev_host host,
                                  ev_interval *ci);
 ev_table_model ev_table_kappa, ev_table_ac1, ev_table_kappa_point, ev_table_ac1_point;
 
-/* agreement_units.c: units, each rated twice or more, as their ratings in order: so many of a
-** category.  `values` are those of the categories, which EV_INTERVAL needs. */
+/* agreement_units.c: units that are rated at least twice; the list, ordered by unit, has how often
+** each category was given to it.  `values` are the categories' numbers, which EV_INTERVAL needs. */
 typedef struct ev_unit_rating {
   size_t unit, category;
   double count;
@@ -43,14 +43,14 @@ typedef ev_status ev_ratings_model(ev_ratings r, const ev_options *options, ev_h
                                    ev_interval *ci);
 ev_ratings_model ev_alpha, ev_alpha_point;
 
-/* The search for bounds.  A tail of the posterior, above t or up to it, NaN where it fails, or t
-** alone; t rises with v, which is 0 near the middle and about a normal deviate there. */
+/* The search for bounds.  Sets *t, which rises with v (0 near the middle, about a normal deviate
+** there), and returns P(> t) if `upper`, else P(<= t); NaN on failure; EV_PLACE sets *t alone. */
 typedef enum ev_effort { EV_PLACE, EV_QUICK, EV_FINE } ev_effort;
 typedef double ev_tail_at(double v, bool upper, ev_effort effort, void *context, double *t);
 ev_status ev_agreement_bounds(ev_tail_at *tail, void *context, double mass, ev_interval *ci);
 
-/* agreement_tilted.c: the bounds of 1 - seen/expected under Dirichlet weights, which have a
-** disagreement seen that is linear in the weights, and one expected that is quadratic. */
+/* agreement_tilted.c: the bounds of 1 - seen/expected under Dirichlet weights.  The disagreement
+** seen is linear in the weights, the disagreement expected is quadratic. */
 typedef struct ev_tilted {
   size_t count;
   double *weight;   /* of the atoms, positive */
@@ -58,8 +58,8 @@ typedef struct ev_tilted {
   double *share;    /* weights that sum to 1, about which `expected` is linear */
   double *expected; /* an atom's part of the disagreement expected */
   double total;     /* of the weights */
-  /* Sets `expected` by `share`: the tangent there, and so much of the term left out as its mean
-  ** has: 1/(total + 1), or 0 for the data alone. */
+  /* Sets `expected` to the tangent at `share`, plus `curvature` times the term left out: its mean
+  ** with 1/(total + 1), nothing with 0, which is for the data alone. */
   void (*expect)(struct ev_tilted *t, void *context);
   double curvature;
   void *context;

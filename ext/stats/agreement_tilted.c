@@ -31,7 +31,7 @@ typedef struct tilted_search {
   double *excess;
   ev_atom *atoms;
   double spread;        /* of Q at the middle */
-  double ratio, around; /* 1 - t at the middle, and how far from there ln of it is, about */
+  double ratio, around; /* 1 - t at the middle, and about the sd of its logarithm */
   bool once;            /* the tangent is the one at the middle */
   ev_host host;
   ev_status status;
@@ -56,7 +56,7 @@ double ev_tilted_ratio(ev_tilted *t) {
   return ratio_at_shares(t);
 }
 
-/* The excesses where Q = 0 at the shares, and their extreme on one side; gives 1 - t. */
+/* With the t at which Q = 0 at the shares, sets the excesses and *extreme; returns 1 - t. */
 static double set_excesses(tilted_search *q, bool above, double *extreme) {
   const ev_tilted *t = q->t;
   double e = ratio_at_shares(q->t);
@@ -68,8 +68,8 @@ static double set_excesses(tilted_search *q, bool above, double *extreme) {
   return e;
 }
 
-/* Moves the shares to the tilted mean, where 1 - s excess is `left` at the extreme; gives by how
-** much of themselves they moved at most. */
+/* Moves the shares to the tilted mean, with the s at which 1 - s excess is `left` at the extreme;
+** returns the largest relative change of a share. */
 static double move_shares(const tilted_search *q, double extreme, double left, double part) {
   ev_tilted *t = q->t;
   double sum = 0, moved = 0;

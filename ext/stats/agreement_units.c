@@ -3,10 +3,10 @@
 **
 ** 1. A unit u with n_uc ratings c, m_u in all, has the disagreement
 **    D_u = n_u'd n_u / (m_u - 1), d the distances between categories.
-** 2. The weights of units are Dirichlet: 1 each; and with the mean number of ratings m an imagined
-**    agreement, a unit of each category weighing 1/k; and an imagined disagreement, a unit of each
-**    pair of categories, half and half, with weights that sum to 1: alike where categories are
-**    names, in proportion to 1/steps where they are ordered.
+** 2. The weights of units are Dirichlet, 1 each.  Imagined units have the mean number m of ratings:
+**    an agreement on each category, with weight 1/k; and a disagreement on each pair of categories,
+**    half and half, with weights that sum to 1: equal where categories are names, in proportion
+**    to 1/steps where they are ordered.
 ** 3. The disagreement expected is pi'd pi for each rating, where pi are the shares of the
 **    categories: its tangent is 2 n_u'd pi - m_u pi'd pi in the unit u.
 ** 4. The mean of the term left out is m_u q, q = sum p_u z_u'd z_u / (m^2 (A+1)), with
@@ -14,8 +14,8 @@
 ** 5. The rest is agreement_tilted.c's.  Where every unit has two ratings of two categories it is
 **    agreement.c's.
 **
-** Units with the same ratings are one atom.  The point has n/(n-1) times the disagreement
-** expected, n the number of ratings, as Krippendorff's.
+** Units with the same ratings are one atom.  For the point, the disagreement expected is
+** multiplied by n/(n-1), n the number of ratings, as Krippendorff defines it.
 **
 ** Reference: Krippendorff, Content Analysis (2004), chapter 11; Computing Krippendorff's
 ** alpha-reliability (2011).
@@ -123,7 +123,7 @@ static void expect_alpha(ev_tilted *t, void *context) {
   for (size_t i = 0; i < t->count; i++) t->expected[i] += u->atoms[i].size * q;
 }
 
-/* Step 2, after the atoms that there are; gives the number of all. */
+/* Step 2: appends the imagined atoms; returns the number of all atoms. */
 static size_t imagine_units(units *u, ev_distance distance, double size, ev_tilted *t) {
   size_t k = u->r.categories, count = t->count;
   ev_unit_rating *next = u->imagined;

@@ -84,7 +84,7 @@ ev_status ev_atoms_of_scores(const ev_score *scores, size_t count, const ev_scor
   return EV_OK;
 }
 
-/* Beside the largest: less changes no digit, but could vanish. */
+/* Relative to the largest weight: a smaller one changes no digit, but could underflow. */
 static const double LEAST_WEIGHT = 1e-100;
 
 ev_status ev_atoms_of_weighted(const ev_weighted_score *scores, size_t count,

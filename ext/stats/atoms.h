@@ -37,8 +37,8 @@ ev_status ev_atoms_of_weighted(const ev_weighted_score *scores, size_t count,
                                const ev_score_range *range, ev_atoms *atoms);
 ev_status ev_atoms_of_clusters(const ev_score_cluster *clusters, size_t count,
                                const ev_score_range *range, ev_atoms *atoms);
-/* Atoms of totals over 2^total_exponent above, and sizes over 2^size_exponent below; rows that have
-** neither are left out.  Not all may be. */
+/* Atoms with above = total / 2^total_exponent and below = size / 2^size_exponent.  Rows where both
+** are 0 are left out; at least one row must remain. */
 ev_status ev_atoms_of_ratios(const ev_score_cluster *rows, size_t count, int total_exponent,
                              int size_exponent, ev_atoms *atoms);
 void ev_atoms_free(ev_atoms *atoms);
@@ -57,7 +57,7 @@ static inline int ev_compare_counts(double k_a, double n_a, double k_b, double n
 }
 int ev_atoms_compare(const ev_atoms *a, const ev_atoms *b);
 
-/* Whether every score is an end of the range; if so, the number at the upper end, and of all. */
+/* Whether every score is an end of the range; if so, counts[] = {those at the upper end, all}. */
 bool ev_atoms_at_ends(const ev_atoms *atoms, double counts[2]);
 
 /* A copy with further atoms inserted; an equal atom gains the weight. */

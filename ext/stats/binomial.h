@@ -21,9 +21,9 @@ typedef struct ev_window {
 } ev_window;
 ev_window ev_binomial_window(double n, ev_point p);
 
-/* Between numbers of trials, up to n, a chance that rests on counts of that rate hardly
-** changes: by a hundredth of a count. */
-static inline double ev_look_stride(double n, double rate) {
+/* A step in the number of trials, from 1 to n, over which the expected count at this rate changes
+** by about 0.01, so that a probability hardly changes. */
+static inline double ev_trial_stride(double n, double rate) {
   return fmax(1, fmin(n, floor(0.01 / rate)));
 }
 

@@ -14,9 +14,9 @@
 **    passes it.
 ** 4. Without ungraded answers X = Y, tau = (1 - level) / 2, and the interval is ev_bayes().
 **
-** tau lies between (1 - level) / 2 and 1 - level: the whole set of accuracies, which is
-** larger, is not what is covered, but any one of them (Imbens and Manski, Econometrica 72
-** (2004) 1845-1857).
+** tau lies between (1 - level) / 2 and 1 - level, because the interval covers each accuracy
+** singly, not the whole set of accuracies at once (Imbens and Manski, Econometrica 72 (2004)
+** 1845-1857).
 */
 #include <assert.h>
 #include <math.h>

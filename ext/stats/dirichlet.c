@@ -124,7 +124,7 @@ EV_WIDE static void sum_on_path(const path_atoms *atoms, const ev_lanes z[2], pa
 ** The distribution of the mean at one m
 */
 typedef struct tilted {
-  double *excess, *weight, *e, *gain; /* an atom each */
+  double *excess, *weight, *e, *gain; /* one number per atom */
   size_t count;
   double scale;       /* a power of 2, the excesses' unit, so that their squares do not underflow */
   double least, most; /* of the excesses: negative and positive */
@@ -360,14 +360,14 @@ static ev_status one_sided(bool below, ev_dirichlet_value *value) {
 }
 
 /* The host is polled at first, and then after this many atoms, which take some milliseconds. */
-static const double ATOMS_UNASKED = 1000;
+static const double ATOMS_PER_POLL = 1000;
 
 static bool dirichlet_interrupted(ev_dirichlet *d) {
-  if (d->unasked > 0) {
-    d->unasked -= (double)d->count;
+  if (d->until_poll > 0) {
+    d->until_poll -= (double)d->count;
     return false;
   }
-  d->unasked = ATOMS_UNASKED;
+  d->until_poll = ATOMS_PER_POLL;
   return ev_interrupted(d->host);
 }
 

@@ -32,9 +32,9 @@ typedef struct ev_dirichlet {
   double size;          /* of every atom alike, or 0 */
   ev_point mean;        /* of all atoms */
   double spread;        /* about a standard deviation of logit(mean) */
-  double *scratch;      /* owned; a few numbers an atom */
+  double *scratch;      /* owned; a few numbers per atom */
   ev_host host;
-  double unasked; /* atoms to evaluate before the host is asked again */
+  double until_poll; /* atoms to evaluate before the host is asked again */
 } ev_dirichlet;
 
 /* Copies the atoms.  Equal ones should be merged already, which saves time. */

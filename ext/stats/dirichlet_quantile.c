@@ -30,8 +30,8 @@ static ev_point logit_moved(ev_point m, double by) {
 /* Beyond this logit, either way, the smaller of a point and its complement is no longer normal. */
 static const double MOST_LOGIT = 708;
 
-/* Four do for most.  With few atoms of very different sizes a tail has terraces, between which
-** Newton's method may go to and fro: beyond so many steps, every other one halves the bracket. */
+/* Four steps usually suffice.  With few atoms of very different sizes a tail has plateaus, between
+** which Newton's method may oscillate: beyond this many steps, every other one bisects. */
 enum { NEWTON_STEPS = 12 };
 
 static ev_status dirichlet_quantile(ev_dirichlet *d, double mass, bool upper, ev_point *m) {

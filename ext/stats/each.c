@@ -114,9 +114,9 @@ static double mass_at_end(ev_ln_density *ln_density, void *context, double end, 
   return matters ? fmax(0, 1 - mass) : 0;
 }
 
-/* One point of u with the tail beyond it, of which the part `beyond` lies beyond the end
-** on its side: that end where it is all of it, and the other where the rest is more than
-** there is between the ends. */
+/* The u with the mass `tail` on its outer side, of which `beyond` lies outside the domain.  If
+** `beyond` is all of the tail, u is infinite on that side; if the rest of the tail exceeds the
+** mass inside the domain, on the other. */
 static ev_status bound_of_asinh(const ev_marginal *density, double mass, double tail, double beyond,
                                 bool lower, double *u) {
   double share = (tail - beyond) / mass;

@@ -58,10 +58,10 @@ static double fisher_sum_down(const fisher_table *t) {
 
 /* ln f(a+j) at any real j, relative to its value at the mean: as two binomial
 ** probabilities, whose own means are there. */
-typedef struct fisher_smooth {
+typedef struct fisher_continuous {
   const fisher_table *table;
   double mean;
-} fisher_smooth;
+} fisher_continuous;
 
 /* For x right answers and y wrong ones, of which `right` and `wrong` are expected. */
 static double fisher_ln_binomial(double x, double y, double right, double wrong) {
@@ -73,16 +73,16 @@ static double fisher_ln_binomial(double x, double y, double right, double wrong)
 }
 
 static double fisher_ln_f(double j, void *context) {
-  const fisher_smooth *s = context;
+  const fisher_continuous *s = context;
   const fisher_table *t = s->table;
   return fisher_ln_binomial(t->a + j, t->b - j, t->a + s->mean, t->b - s->mean) +
          fisher_ln_binomial(t->c - j, t->d + j, t->c - s->mean, t->d + s->mean);
 }
 
-/* The smallest cell j of a table where fisher_ratio() passes 1, but for the ones beside
-** large numbers: a root of (psi-1) j^2 - s j + c, in the form that does not cancel.
-** The other root is twice as large at the least.  Given are the cells observed: it,
-** its mates in row and column, and the one opposite. */
+/* The value j of the smallest cell at which fisher_ratio() passes 1, neglecting 1 beside large
+** numbers: a root of (psi-1) j^2 - s j + c, in the form that does not cancel.  The other root
+** is at least twice as large.  The arguments are the observed value of that cell, of its
+** neighbours in its row and its column, and of the opposite cell. */
 static double cell_at_mode(double cell, double row, double column, double opposite, double psi) {
   double n = cell + row, m = cell + column, s = (n + m) * psi + (opposite - cell), c = psi * n * m;
   double root = sqrt(fmax(0, s * s - 4 * (psi - 1) * c));
@@ -99,12 +99,12 @@ static double fisher_mode(const fisher_table *t) {
 }
 
 /* ln P(X >= a) by the integral of f above a - 1/2, with the midpoint rule's first two
-** corrections, 1/24 of the derivative and -7/5760 of the third, which is taken for the cube
-** of the slope: it counts far out alone, and from FISHER_INTEGRAL_SD on it is 1e-15 of the
-** tail or less.  NaN if the integral does not converge; the search took 440 evaluations at
-** the most. */
+** corrections: 1/24 of the derivative, and -7/5760 of the third derivative, approximated by the
+** cube of the slope, because it matters only far out, and from FISHER_INTEGRAL_SD on it is at
+** most 1e-15 of the tail.  NaN if the integral does not converge; 440 was the largest number
+** of evaluations observed. */
 static double fisher_ln_tail_by_integral(const fisher_table *t, double sd) {
-  fisher_smooth s = {t, fisher_mode(t)};
+  fisher_continuous s = {t, fisher_mode(t)};
   double edge = -0.5;
   ev_search search = {.ln_density = fisher_ln_f,
                       .context = &s,

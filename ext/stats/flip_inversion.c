@@ -15,8 +15,8 @@
 **     sum at t keeps its half weight.  The error depends on how evenly the sums lie about t.
 **     Measured: 1e-8 for 41 differences without a unit, half of that for every two more; 2e-6
 **     where three sizes without a unit came 3,000 times each.  |e^K| has a narrow peak near
-**     every multiple of pi/d for a d that came often; in between nothing is summed.  p with
-**     half of tau must agree.
+**     every multiple of pi/d of a frequent size d; nothing is summed in between.  p computed
+**     with half of tau must agree.
 **
 ** References:
 **   Daniels, Int. Stat. Rev. 55 (1987) 37-48: tails through the saddle point, of whole numbers too.
@@ -42,7 +42,7 @@ static const double MOST_FACTORS = 3e6, LEAST_NODES = 4000;
 /* The limit of Im s times the largest d, beyond which the rounding of Im s t would matter. */
 static const double MOST_ANGLE = 1e4;
 
-/* On a path at c, signs of a difference with cd above this are all but surely positive. */
+/* On a path at c, a size d with cd above this is negative with a probability below e^-40. */
 static const double SURE = 20;
 
 typedef struct flip_factor {
@@ -69,7 +69,7 @@ static double set_flip_path(inversion *v, double c) {
     double d = v->f->sizes[i].d, times = v->f->sizes[i].times;
     double y = c * d, e = exp(-2 * y), less = y < 0.5 ? expm1(-2 * y) : e - 1;
     double th = -less / (1 + e), sech2 = 4 * e / gsl_pow_2(1 + e);
-    /* ln cosh y, less y where that is most of it: the sum of those may be ct but for a few. */
+    /* ln cosh y, without y if y is large: those parts nearly cancel ct, and are summed apart. */
     ln += times * (y < 0.5 ? -log1p(-th * th) / 2 : log1p(e) - M_LN2);
     linear += y < 0.5 ? 0 : times * d;
     v->variance += times * d * d * sech2;
@@ -135,8 +135,8 @@ EV_WIDE static void add_ln_sizes(const flip_factor *q, size_t count, const ev_la
   *ln += once / 2;
 }
 
-/* And its angle, with a sign apart, since -1 to the power of 10^15 has no digits left as an
-** angle. */
+/* The angle of the same product, with its sign kept apart, because -1 to the power of 10^15 has no
+** digits left as an angle. */
 EV_WIDE static void add_angles(const flip_factor *q, size_t count, const ev_lanes *y,
                                ev_lanes *angle, ev_lanes *sign) {
   for (size_t i = 0; i < count; i++) {
@@ -194,16 +194,16 @@ static double peak_width(const inversion *v) {
 /* The allowed change of p when the kernel becomes half as wide. */
 static const double CONVERGED = 1e-7;
 
-/* From node 200 on the integrand at node n may be n times this: a peak is some 5 nodes wide, and
-** adds 2/pi of its height over n for each, 3e-10. */
-static const double QUIET = 1e-10, LAST_LOUD = 200;
+/* The limit of the integrand at node n, from node 200 on, is n times this.  A peak is some 5 nodes
+** wide, and each node adds 2/pi of its height over n: 3e-10 in all. */
+static const double LIMIT_PER_NODE = 1e-10, FIRST_CHECKED_NODE = 200;
 
-/* Whether it is, up to node `last`.  A peak is about as wide as that at 0, so that every fourth
-** node tells. */
-static bool is_quiet(const inversion *v, double h, double last) {
-  for (double n = LAST_LOUD; n <= last; n += 16) {
+/* Whether the integrand stays below that limit up to node `last`.  A peak is about as wide as the
+** one at 0, so every fourth node suffices. */
+static bool stays_negligible(const inversion *v, double h, double last) {
+  for (double n = FIRST_CHECKED_NODE; n <= last; n += 16) {
     ev_lanes y = {n * h, (n + 4) * h, (n + 8) * h, (n + 12) * h}, ln;
-    double least = log(QUIET * n);
+    double least = log(LIMIT_PER_NODE * n);
     add_ln_sizes(v->factors, v->count, &y, least, &ln);
     if (!all_below(&ln, least)) return false;
   }
@@ -224,8 +224,8 @@ static ev_status inverted_p(inversion *v, double *p) {
   /* g(s) is nearly real from 40 c on. */
   double tau = fmax(fmin(nodes * h, MOST_ANGLE / v->largest), 80 * v->c);
   double last = period ? steps : floor(1.1 * tau / h);
-  bool quiet = !period && last >= LAST_LOUD && is_quiet(v, h, last);
-  if (quiet) tau = INFINITY, last = LAST_LOUD;
+  bool quiet = !period && last >= FIRST_CHECKED_NODE && stays_negligible(v, h, last);
+  if (quiet) tau = INFINITY, last = FIRST_CHECKED_NODE;
   for (double n = 0; n <= last; n += EV_LANES) {
     /* Between peaks of the most frequent size the integrand is negligible. */
     double peak = M_PI * floor(n * h * d / M_PI + 0.5);

@@ -112,9 +112,9 @@ static double rounding_at(joint *p, double r) {
   return p->model.rounding ? p->model.rounding(exp(r), p->model.context) : 0;
 }
 
-/* The best of a scan in steps of 2, which sees every mode there may be, climbed.
-** Lines beyond 100 times the questions are alike, and where rounding is not small there
-** is nothing to climb. */
+/* Scans in steps of 2, which miss no mode, and climbs from the best point.  Lines beyond
+** 100 times the number of questions are alike; where rounding is not small, there is
+** nothing to climb. */
 static ev_status find_mode_of_r(joint *p, summit *top) {
   double best = -HUGE_VAL, at = 0, most = log(100 * p->model.answers + 100);
   double peak = p->peak, spread = p->spread, r = -40;
@@ -263,8 +263,8 @@ static ev_status add_line_panel(ev_hierarchy *h, line_panel panel) {
   return add_lines_of_panel(h, &panel);
 }
 
-/* Sixteen nodes on 5.7 sd of a normal leave 1e-14, and on 3.5 of r no more.  The sd is that of r at
-** a theta: where the lines' modes move with r, it is less than that of r. */
+/* Sixteen nodes on 5.7 sd of a normal have an error of 1e-14, on a length of 3.5 in r no more.  The
+** sd is that of r given theta: less than that of r where the lines' modes move with r. */
 static ev_status find_panel_width(joint *p, summit top) {
   double peak[2], spread = p->spread;
   for (int i = 0; i < 2; i++) {
@@ -281,8 +281,8 @@ typedef struct panel_edge {
   double r, ln;
 } panel_edge;
 
-/* One way from an edge to the next, nearer where the masses fall by more than `most`
-** on the way: a mode may have a steeper side than its curvature tells. */
+/* The next edge, `width` away, or nearer if the masses fall by more than `most` up to there:
+** a mode may have a steeper side than its curvature suggests. */
 static panel_edge next_edge(joint *p, panel_edge from, double width, double most) {
   panel_edge next = {from.r + width, ln_of_line(p, from.r + width)};
   for (int i = 0; i < 20 && from.ln - next.ln > most; i++) {
@@ -297,7 +297,7 @@ static const double FALL_NEAR_MODE = 6, FALL_ELSEWHERE = 36;
 
 /* From the first panel's lower end down. */
 static ev_status add_panels_below(ev_hierarchy *h, summit top, panel_edge at) {
-  /* Where a cluster is all wrong, x^(d theta) is asked for as small as x = 1e-308:
+  /* If a cluster is all wrong, x^(d theta) is evaluated for x as small as 1e-308:
   ** d up to here has only to resolve e^(-14 d/0.02). */
   double small = fmin(log(0.02), top.at - 3);
   joint *p = h->joint;

@@ -18,7 +18,7 @@
 #include "hierarchy.h"
 #include "marginal.h"
 
-/* The points there are, which a line is added to and taken from. */
+/* The posterior's points; each density adds a line to them and removes it again. */
 typedef struct icc_posterior {
   ev_hierarchy h;
   ev_status status; /* of the lines */

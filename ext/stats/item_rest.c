@@ -21,8 +21,8 @@
 #include "lanes.h"
 #include "normal.h"
 
-/* Counting takes up to 12 ms and 16 MB for 200 models, and 0.5 ms for 100.  A sum of ranks has
-** shorter tails than the normal distribution, which beyond therefore flags fewer questions. */
+/* Counting takes up to 12 ms and 16 MB for 200 models, and 0.5 ms for 100.  Beyond, the normal
+** distribution is used; it has longer tails than a sum of ranks, and so flags fewer questions. */
 enum { MOST_COUNTED = 200 };
 
 void ev_item_rest(const ev_item_answer *answers, size_t count, const ev_options *options, double *r,

@@ -6,8 +6,8 @@
 ** The density of theta at x is an integral over q, within one along the line of the
 ** (u, v) with q u + (1-q) v = x.  That line ends on the sides of the unit square, on
 ** others as q passes x and 1-x: the integral over q is parted there, and is smooth
-** between.  The inner one is a trapezoid sum over the logit of the share of the line, as
-** in prob_better.c.  marginal.c turns the density of the logit of theta into quantiles.
+** between.  The inner one is a trapezoid sum, by ev_ln_integral(), over the logit of the
+** position on the line.  marginal.c turns the density of logit theta into quantiles.
 */
 #include "judged.h"
 
@@ -24,8 +24,8 @@
 ** step leaves out exp(-2 pi^2 sd^2 / step^2), and exp(-pi^2 / step). */
 static const double JUDGED_LN_DROP = 32, LINE_STEP = 0.7, LONGEST_LINE_STEP = 0.4;
 
-/* Of the integral over q: relative, as a Gauss-Kronrod rule estimates its error, which is
-** many times what it is; and how often a part of it may be halved. */
+/* The integral over q: its relative error, by the Gauss-Kronrod rule's estimate, which is many
+** times the true one; SHARE_HALVINGS is how often a part of it may be halved. */
 static const double SHARE_TOLERANCE = 1e-7;
 /* Lines in all: over 40,000 are needed where labels of one verdict are never wrong, as for
 ** (30, 69, 101, 0); millions of such labels would have their rounding halved in vain. */
@@ -112,8 +112,8 @@ static double judged_line_peak(const judge *j) {
 }
 
 /* The line of the pairs (u, v) that give theta at q, from its end at small v and large u;
-** the logit of q is `away` from the origin.  Where labels are many and hardly any is wrong, q
-** is all but x, or 1-x: only their logits, told apart, have the digits of how far it is. */
+** the logit of q is `away` from the origin.  With many labels of which hardly any is wrong, q
+** nearly equals x or 1-x, and only the difference of the logits keeps the distance's digits. */
 static void set_line(judge *j, ev_point q, double away) {
   ev_point x = j->x;
   double q_less_x = -q.x * x.y * expm1(-(away + (j->origin - j->z)));

@@ -1,13 +1,13 @@
 /*
-** exp and log of four numbers at a time, for the innermost loops: three times as
-** fast as one by one where the processor has the instructions for it.  Sums are
-** paired, not nested, since nested ones would wait for each other.  Used within ext/stats.
+** exp, log, angle, sine and cosine of four numbers at a time, for the innermost loops:
+** three times as fast as one by one if the processor has wide instructions.  Sums are paired:
+** in nested ones each addition waits for the one before.  Used within ext/stats.
 **
-** Only sums, products and quotients, one lane like another: with wide instructions
+** All lanes are treated alike, by sums, products and quotients only: with wide instructions
 ** or without, the digits are the same, as long as the compiler makes no fused
 ** multiply-add of a product and a sum, which rounds once less.  clang is told here;
-** GCC, which knows no pragma for it, by -ffp-contract=off, and by -std=c11 too.  Both
-** functions are within 3 units of the last place, fused or not.  Vector types are
+** GCC, which knows no pragma for it, by -ffp-contract=off, and by -std=c11 too.  exp and
+** log are within 3 units of the last place, fused or not.  Vector types are
 ** GCC's and clang's.
 */
 #ifndef EV_LANES_H
@@ -22,13 +22,13 @@
 enum { EV_LANES = 4 };
 
 typedef double ev_lanes __attribute__((vector_size(EV_LANES * sizeof(double))));
-/* In memory that malloc() gives, which need not be aligned for them. */
+/* Lanes in memory from malloc(), which need not be aligned for vectors. */
 typedef ev_lanes ev_lanes_kept __attribute__((aligned(sizeof(double))));
-/* Four numbers of an array, from any of them on. */
+/* Four consecutive numbers of an array, beginning anywhere. */
 typedef ev_lanes ev_lanes_of __attribute__((aligned(sizeof(double)), may_alias));
 typedef uint64_t ev_bits __attribute__((vector_size(EV_LANES * sizeof(double))));
 
-/* A function marked with this is compiled for both, and the better version that the processor can
+/* A function marked with this is compiled with AVX2 and without; the best one that a processor can
 ** run is chosen when the library is loaded, which is before the thread sanitizer is ready for it.
 ** Functions that it calls must be inlined to be compiled for both. */
 #if defined __x86_64__ && defined __gnu_linux__ && !defined __clang__ &&                           \

@@ -23,7 +23,7 @@ enum { EV_NODES = 16, EV_DEGREE = 48, EV_PANELS = 100 };
 /* NaN where it could not be computed. */
 typedef double ev_ln_density(double z, void *context);
 
-/* What is left at zero is not asked for: no bounds, no corner. */
+/* Fields left at zero are unused: no bounds, no corner. */
 typedef struct ev_search {
   ev_ln_density *ln_density;
   void *context;
@@ -32,7 +32,7 @@ typedef struct ev_search {
   double least, most;  /* cut off; either may be infinite */
   bool has_corner;     /* the density need not be smooth at `corner`, which is kept between */
   double corner;       /* panels */
-  bool graded;         /* the density is not smooth there, on ever smaller scales */
+  bool graded;         /* the density is singular at the corner: points crowd toward it */
   double ln_drop;      /* how far below its peak, in logarithms, it is negligible */
   double tolerance;    /* of the logarithm, that is, relative of the density */
   double tail;         /* the smallest tail that will be requested */

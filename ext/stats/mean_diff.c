@@ -1,10 +1,10 @@
 /*
 ** The difference of two independent means of graded scores.
 **
-** The lower bound of a - b rests on the lower posterior of a and the upper one of b, the
-** upper bound on the other two (imagined.c); of scores at both ends of the range the two
-** are one, and so they are made here where a model's scores are all at one end, as
-** Beta(1 + k, 1 + n - k) has it.
+** The lower bound of a - b uses the lower posterior of a and the upper one of b, the upper
+** bound uses the other two (imagined.c).  If a model has scores at both ends of the range, its
+** two posteriors are the same; here they are also made the same if all its scores are at one
+** end, as in Beta(1 + k, 1 + n - k).
 **
 ** The distribution of each mean is tabulated once.  A tail of the difference then is one
 ** integral, of the density of the narrower mean times a tail of the wider: a product of
@@ -13,9 +13,9 @@
 ** either side that are parted at the panels' ends too.
 **
 ** A mean lies between the lowest and the highest of its scores, imagined ones among them.
-** On the part of the line x - u = delta where both means can lie, a place is given by the
-** share s of the way, and a mean by its distances from its own ends, each a constant
-** plus L s or L (1 - s), L the length: no digit is lost where a mean is near an end.
+** A point on the part of the line x - u = delta where both means can lie is given by its
+** position s, 0 to 1, and a mean by its distances from its own ends, each a constant plus
+** L s or L (1 - s), L the length: no digit is lost where a mean is near an end.
 */
 #include "mean_diff.h"
 
@@ -60,7 +60,7 @@ static double ln_on_mean_line(const mean_line *line, double v) {
          log(on / low * (s.y * (low + high) / high));
 }
 
-/* Beyond these places a share of the way is not a normal number. */
+/* At |v| beyond this, s or 1 - s is not a normal number. */
 static const double LINE_END = 700;
 
 static double line_peak(const mean_line *line) {
@@ -168,8 +168,8 @@ static double point_difference(ev_point p, ev_point q) {
   return p.x < p.y ? p.x - q.x : q.y - p.y;
 }
 
-/* ln of the mass of a mean beyond a place that is so far above its lowest; -HUGE_VAL and 0
-** where that is outside. */
+/* ln of the tail of a mean at `low` above its lowest value; -HUGE_VAL or 0 outside its
+** range. */
 static double ln_mass_beyond(const ev_mean_table *table, ev_mean_curve tail, double low) {
   double high = table->width - low;
   if (low <= 0 || high <= 0) return (tail == EV_MEAN_BELOW) == (high <= 0) ? 0 : -HUGE_VAL;
@@ -183,7 +183,7 @@ static double ln_diff_tail(const mean_pair *pair, double delta, bool upper) {
   double low = delta - point_difference(a->least, b->least);
   double high = point_difference(a->most, b->most) - delta;
   line_gaps gaps_a = {fmax(0, low), fmax(0, high)}, gaps_b = {fmax(0, -low), fmax(0, -high)};
-  /* By the shorter of the two supports, whose digits a long one would swallow. */
+  /* Computed from the shorter support: a long one would lose its digits. */
   double length = a->width <= b->width ? a->width - gaps_a.low - gaps_a.high
                                        : b->width - gaps_b.low - gaps_b.high;
   bool narrow_a = table_sd(a) <= table_sd(b);

@@ -2,14 +2,14 @@
 ** The mean difference of two models on the same questions.
 **
 **   1. Differences of rows, or of clusters of rows, become the atoms of a Dirichlet.
-**   2. They are turned so that the same digits come out whichever model is first.
+**   2. Their signs are chosen so that either order of the models gives the same digits.
 **   3. Each bound gets its imagined differences: imagined.c.
 **   4. A bound is a quantile of the posterior mean, and P(difference > margin) its tail.
 **
-** A gate asks another question, and must not pass by luck: ev_no_worse has one imagined
+** A gate must not pass a candidate by luck: ev_no_worse_prob has one imagined
 ** difference of weight 1 at the worst end, as the lower bound of Learned-Miller and
 ** Thomas has, so that a candidate which breaks on few questions passes in at most
-** 5 to 6% of evals (tests/measured/coverage.md).
+** 5% of evals (tests/measured/coverage.md).
 */
 #include <math.h>
 #include <stdbool.h>

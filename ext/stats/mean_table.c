@@ -32,8 +32,8 @@ static const double TABLE_SMOOTH = 16;
 ** become narrower. */
 static const double TABLE_CLOSE = 1e-7, TABLE_CLOSEST = 1e-9;
 
-/* At a score beside which others weigh no more than 1 the density has no bound, and too near to it
-** no value: takes the nearest value. */
+/* At a score beside which the others weigh at most 1 the density is unbounded, and not computable
+** too close to it: the nearest value is taken. */
 static void extend_density(double *ln_density) {
   for (int i = EV_TABLE_DEGREE / 2; i < EV_TABLE_DEGREE; i++)
     if (isnan(ln_density[i + 1])) ln_density[i + 1] = ln_density[i];
@@ -50,7 +50,7 @@ static ev_status make_panel(ev_mean_table *table, double from, double to, ev_mea
     ev_point at = ev_at_logit((from + to) / 2 + (to - from) / 2 * table->cosine[i]);
     ev_status status = ev_dirichlet_at(&table->d, at, &v);
     if (status != EV_OK) return status;
-    /* Weights of 1 in all leave no integral for the density, which the narrower of two has. */
+    /* With a total weight of 1 there is no integral for the density; it is not needed then. */
     values[EV_MEAN_DENSITY][i] = table->d.weight > 1 ? v.ln_density : 0;
     values[EV_MEAN_BELOW][i] = v.ln_below;
     values[EV_MEAN_ABOVE][i] = v.ln_above;

@@ -29,9 +29,9 @@ typedef struct ev_mean_table {
   ev_mean_panel panels[EV_TABLE_PANELS];
 } ev_mean_table;
 
-/* Of atoms of one size in rising order, imagined ones and all, at least two that differ; to where
-** the mass beyond is `cut`, at least 1e-300.  Whatever the status, ev_mean_table_free() must
-** follow. */
+/* Tabulates the mean of atoms of one size, in rising order, not all equal, imagined ones included,
+** between the points beyond which the mass is `cut`, at least 1e-300.  Whatever the
+** status, ev_mean_table_free() must follow. */
 ev_status ev_mean_table_make(const ev_atoms *atoms, double cut, ev_host host, ev_mean_table **out);
 void ev_mean_table_free(ev_mean_table *table);
 

@@ -1,13 +1,13 @@
 /*
 ** Many atoms of one size, merged.
 **
-** The sums over atoms are of functions analytic in an atom's mean, and 1/s, where they
-** are not, is far from the atoms beside the distance at which many lie: about
-** sqrt(n)/z of their standard deviations, z that of the tail.  So their support is cut
-** into bins, a bin with a large share of the weight likewise, and where a bin has more
-** atoms than MERGE_NODES, Chebyshev nodes between its first and its last take their
-** place, with weights, of either sign, that integrate every polynomial of lower
-** degree alike.
+** The functions summed over the atoms are analytic in an atom's mean except at 1/s, which is
+** far from the atoms compared with their spread: about sqrt(n)/z of their standard
+** deviations, z the normal deviate of the tail.  So their support is cut into bins, and a
+** bin with a large share of the weight is cut again.  In a bin with more than MERGE_NODES
+** atoms, Chebyshev nodes between its first and its last atom take the atoms' place, with
+** weights of either sign that give every polynomial of degree below MERGE_NODES the same
+** integral.
 */
 #include "merge.h"
 
@@ -18,6 +18,12 @@
 
 #include <gsl/gsl_math.h>
 
+/* With MERGE_NODES nodes per bin, means of 10^6 different scores are within 9e-14 of the range of
+** their references (tests/measured/accuracy.md).  MERGE_BINS of them are 1,536 atoms, too few to be
+*worth
+** merging from less than MERGE_FROM.  A bin with more than MERGE_SHARE of the weight is cut again,
+** because it alone may decide the spread; each cut is by MERGE_BINS, so that 16 exceed the digits
+** of a double. */
 enum { MERGE_BINS = 128, MERGE_NODES = 12, MERGE_DEPTH = 16, MERGE_FROM = 4000 };
 static const double MERGE_SHARE = 0.1;
 
@@ -47,8 +53,8 @@ static void set_nodes_for(const ev_atom *run, size_t count, ev_atom *nodes) {
   }
 }
 
-/* Merges a run of atoms, in rising order, from a place at or after where they go.  No
-** bin puts out more than it takes in. */
+/* Merges a run of atoms, in rising order, into `to`, which is the run or lies before it: no
+** bin yields more atoms than it has. */
 static size_t merge_run(const ev_atom *run, size_t count, double heavy, int depth, ev_atom *to) {
   double low = run[0].above, width = (run[count - 1].above - low) / MERGE_BINS;
   size_t merged = 0;

@@ -14,8 +14,8 @@ typedef struct ev_interval {
 ** d ~ Gamma(1,1), or the intraclass correlation 1/(1+d) ~ U(0,1). */
 typedef enum ev_prior { EV_PRIOR_GAMMA, EV_PRIOR_ICC } ev_prior;
 
-/* How far apart two categories of ratings are: all alike; by their steps in order, or the squares
-** of these; by the ratings between them; or by the squares of the differences of their values. */
+/* The distance of two categories of ratings: the same for every pair; the steps between them, or
+** their square; by the ratings between them; or the square of the difference of their values. */
 typedef enum ev_distance {
   EV_NOMINAL,
   EV_LINEAR,

@@ -9,8 +9,8 @@
 **   2. The density of (r1, r2) is a row of nodes of r2 at each line of d1; between lines its
 **      logarithm is interpolated by polynomials in t = ln(d1 + near) - ln(1 + d1/far), which is d1
 **      near 0, 1/d1 near infinity and r1 between, as hierarchy.c's panels are.
-**      A node that has next to nothing on two lines, where the points left out are not negligible
-**      for it, is no smooth function of t; it is kept to next to nothing between them.
+**      A node of negligible density on two lines, where the points left out matter to it, is not
+**      a smooth function of t; its density between them is limited (BETWEEN_LINES).
 **   3. P(share > q) is an integral over r1 > r* = logit q of the mass of r2 beyond
 **
 **          T = logit(q / S(r1)) = r* - ln S(r1) - ln(1 - e^(r* - r1)),
@@ -83,8 +83,8 @@ static void fill_line(const plane *m, const ev_hierarchy_line *line, double *ln)
 /* The outermost of 16 nodes of Gauss and Legendre on (0,1). */
 static const double FIRST_NODE = 0.0052995325;
 
-/* Sees whether the outermost lines are nodes of d or of 1/d, which end at 0, and whether there is
-** anything on them. */
+/* Finds out whether the outermost lines belong to panels of d or of 1/d, which begin at 0, and
+** whether they have points. */
 static void find_ends(plane *m, const ev_hierarchy_line *lines, size_t count) {
   *m = (plane){.far = HUGE_VAL, .least = -HUGE_VAL, .most = HUGE_VAL, .ln_most = -HUGE_VAL};
   if (lines[1].d > 3 * lines[0].d) m->near = lines[0].d / FIRST_NODE;
@@ -145,8 +145,8 @@ static plane_taps taps_at(const plane *m, double r) {
   return taps;
 }
 
-/* The ln density of a node may be so much higher between two lines than on them: they are closer
-** than its sd. */
+/* The most by which the ln density of a node may be higher between two lines than on them: lines
+** are closer than its sd. */
 static const double BETWEEN_LINES = 1;
 
 /* ln density of one column, by such weights. */
@@ -167,8 +167,8 @@ static double mass_beyond(plane *m, part_of_variance which, const plane_taps *at
   return which == OF_RERUNS ? sum - below : below;
 }
 
-/* The step of z: of r1 it is 0.35 sd, and it moves T by no more than 0.7 sd of r2 where there
-** is anything to speak of. */
+/* The step of z: 0.35 sd of r1, and it moves T by at most 0.7 sd of r2 where the density is
+** not negligible. */
 static double step_of_z(const plane *m, part_of_variance which, double at, double c) {
   double away = fmax(at, m->mode - 5 * m->sd) - at;
   double speed = away > 0 ? fmin(1, c * (1 + 1 / expm1(away))) : 1;

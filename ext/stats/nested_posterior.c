@@ -194,10 +194,10 @@ static doubt find_doubt(const ev_nested_posterior *p) {
   return sum;
 }
 
-/* Changes the spacing where it is not enough; false where it is.  Sinc functions, by which
-** bounds of theta and shares are found, are wrong by about the doubt; a sum by its square.  Both
+/* Refines the spacing if it is too coarse; false if it is not.  Bounds of theta and of shares,
+** found by sinc functions, have an error of about the doubt; sums, of its square.  Both
 ** priors fall at least as e^-|ln d2|, which tells how far out an end has to be. */
-static bool mend_spacing(const ev_nested_posterior *p, ev_nested_use use, spacing *by) {
+static bool refine_spacing(const ev_nested_posterior *p, ev_nested_use use, spacing *by) {
   doubt is = find_doubt(p);
   double tail = ev_tail(p->options), precise = 1e-6 * tail, sums = 1e-4 * sqrt(fmin(1, 40 * tail));
   double left = 1e-8 * tail;
@@ -250,7 +250,7 @@ ev_status ev_nested_posterior_make(const ev_items *items, const ev_options *opti
     if (status == EV_OK) status = lay_points(p, &by, use);
     if (status == EV_OK && use != EV_NESTED_THETA) status = lay_nodes(p, &found, &by, 1);
     if (status == EV_OK) status = weigh_points(p);
-    if (status == EV_OK && !mend_spacing(p, use, &by)) return EV_OK;
+    if (status == EV_OK && !refine_spacing(p, use, &by)) return EV_OK;
   }
   return status == EV_OK ? EV_NOT_CONVERGED : status;
 }

@@ -211,8 +211,8 @@ double ev_nested_worth(const ev_nested_task *task, double d2) {
 ** Lattices of v
 */
 
-/* Nodes lie within this: beyond it a likelihood that tends to a constant has reached it to
-** e^-28. */
+/* The largest |v| of a node: a likelihood that tends to a constant is within e^-28 of it
+** there. */
 static double v_most(const ev_nested_task *task) {
   return 28 + log(task->attempts);
 }
@@ -237,7 +237,7 @@ static int grid_for(double worth) {
 ** either end. */
 enum { TABLE_TAPS = 12, TABLE_GUARD = TABLE_TAPS / 2 };
 
-/* The last node one way from `from` that is wanted, at one d2, in strides. */
+/* The last node needed in one direction from `from`, at one d2, searched in strides. */
 static int find_table_end(ev_nested_task *task, int from, int stride, double d2, double *most) {
   double step = grid_step(task->grid), end = v_most(task);
   int at = from;

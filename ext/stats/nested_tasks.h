@@ -28,7 +28,7 @@ enum { EV_NESTED_GRIDS = 64, EV_NESTED_GAUSS = 12, EV_NESTED_PAD = 8 };
 typedef struct ev_nested_grid {
   double step;
   int first, count;        /* the nodes of all its tasks */
-  double *ln_x, *ln_y, *x; /* owned: ln p, ln(1-p) and p at the nodes, and as much for: */
+  double *ln_x, *ln_y, *x; /* owned: ln p, ln(1-p) and p at the nodes; in the same block: */
   double *kernel;          /* its density times the step */
   double a, b, ln_scale;   /* of x^a y^b in it */
   int filled;              /* the node up to which it is known */
@@ -58,8 +58,8 @@ typedef struct ev_nested_tasks {
 ev_status ev_nested_tasks_make(const ev_items *items, ev_nested_tasks *t);
 void ev_nested_tasks_free(ev_nested_tasks *t);
 
-/* Makes the tables for ln d2 = from + i step, i < nodes.  Lattices of v are as close as a d2 of
-** `most` wants them. */
+/* Makes the tables for ln d2 = from + i step, i < nodes.  Lattices of v are fine enough for d2 up
+** to `most`. */
 ev_status ev_nested_tables(ev_nested_tasks *t, double from, double step, size_t nodes, double most);
 
 /* ln likelihood of a task at v, at one d2; and at every node, less ln_most. */
@@ -69,8 +69,8 @@ void ev_nested_ln_nodes(const ev_nested_tasks *t, ev_nested_task *task, double v
 /* How many answers of new questions a task's attempts are worth at d2. */
 double ev_nested_worth(const ev_nested_task *task, double d2);
 
-/* Beta(d1 theta, d1 (1-theta)).  Far along a line of tiny d1 a product is 0 in a double, where the
-** point is negligible; a shape is the least normal number there. */
+/* Beta(d1 theta, d1 (1-theta)).  Far out on a line of tiny d1 a product underflows; the shape is
+** then the least normal number, and the point is negligible. */
 ev_beta ev_nested_kernel(ev_point theta, double d1);
 
 /* ln likelihood of all tasks at theta and d1, at each node; NaN where a Gauss rule failed. */

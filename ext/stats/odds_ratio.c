@@ -5,7 +5,7 @@
 **   1. X is also logit(1 - theta_B) - logit(1 - theta_A): take the form whose first share has the
 **      narrower posterior, f, the other's being g with the distribution G.
 **   2. P(X > x) = int f(t) G(t - x) dt over the first logit, t, by the trapezoid rule outward from
-**      the peak.  ln f and ln G are concave, so there is one.  t is told from where f peaks, so
+**      the peak.  ln f and ln G are concave, so there is one.  t is measured from f's peak, so
 **      that the last digit of a logit does not matter, however narrow f is.
 **   3. The density of X at x is int f(t) g(t - x) dt, in the same way.
 **   4. Newton's method on ln P(X > x), which is concave: after one step every x is above the

@@ -2,8 +2,8 @@
 ** The mean of graded scores on other tasks like these.
 **
 ** It is the mean of clusters, ev_clustered_mean, with its imagined tasks just beyond the seen
-** ones.  At the ends of the range, where an unseen question may well be, they are too much
-** for five tasks: nobody scores 0 or 1 on all questions of one.
+** ones.  At the ends of the range, where imagined questions lie, they would make the interval of
+** five tasks too wide: no model scores 0 or 1 on a whole task.
 **
 **   1. m and M are the least and the greatest of the tasks' linearised values (imagined.c),
 **      R = M - m, s = 2 r - m - M says which tail is the longer, and T tasks count.

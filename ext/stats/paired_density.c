@@ -17,7 +17,7 @@
 **
 ** and I = low high at x = 0, where the scores are independent.
 **
-** marginal.c asks for the density of z = atanh(theta_A - theta_B) at 15 to 110 values.  At each
+** marginal.c asks for the density of z = atanh(theta_A - theta_B) at 15 to 340 values.  At each
 ** it is a double integral, over the position on the line theta_A - theta_B = const and over x:
 **
 **   1. Find where the line peaks: the cells that maximize the likelihood among those of this
@@ -55,8 +55,8 @@
 #include "paired.h"
 #include "root.h"
 
-/* Nodes to a doubling of e^2x: twice as many where so many questions would show that I is off by
-** 1e-10 of the rates.  800 nodes are 69 units of x, or 34; 10^14 questions have x within 30. */
+/* Nodes per doubling of e^2x; twice as many from PAIRED_DENSE_FROM pairs on, which resolve an error
+** of I of 1e-10 of the rates.  800 nodes span 69 units of x, or 34; 10^14 questions need 30. */
 enum { PAIRED_OCTAVE = 4, PAIRED_DENSE_OCTAVE = 8, PAIRED_NODES = 800 };
 static const double PAIRED_DENSE_FROM = 20000;
 
@@ -437,8 +437,8 @@ EV_INLINE int first_chunk(const paired_model *q, const paired_line *l, const pai
   return (int)fmax(0, fmin(PAIRED_CHUNKS - 1, (x - q->first_x) / (EV_LANES * q->x_step)));
 }
 
-/* The terms of a block of positions, so many from s = 0: sums over x, weighted.  Where more chunks
-** are needed than are in use, these are from here on. */
+/* The terms of a block of four positions, counted in blocks from s = 0: weighted sums over x.
+** Chunks that are needed but not yet in use are used from here on. */
 EV_WIDE static void sum_block(paired_model *q, paired_line *l, double block, ev_lanes *term) {
   paired_thetas p;
   paired_rates r;
@@ -490,17 +490,17 @@ static void walk_line(paired_model *q, paired_line *l, double block, int by) {
 static const double PAIRED_S_ERROR = 4.5e-5, PAIRED_SMALL_S_ERROR = 1e-7;
 static const double PAIRED_X_ERROR = 2e-4, PAIRED_FIRST_LINE = 0.25;
 
-/* A line farther out than the tail that is asked about may have more error in x: as much as its
-** density is less, up to e^8.  With e^4 it took a tenth more time.  Rounding of the likelihood,
-** relative, per question, and the most of it that is allowed for. */
+/* A line farther out than the requested tail may have a larger error in x, by the factor that its
+** density is lower, up to e^8; with e^4 it took a tenth more time.  The relative rounding of the
+** likelihood per question, and the most that is allowed for it. */
 static const double PAIRED_LN_OUT = 8, PAIRED_ROUNDING = 1e-15, PAIRED_MOST_ROUNDING = 0.5;
 
-/* The longest steps suit the prior alone; a smaller error lengthens the step in s; a line is walked
-** 10 times at the most, 6 being the most seen, until its steps suit it. */
+/* The longest steps, which suffice for the prior alone.  A line is summed again with other steps at
+** most 10 times; 6 was the largest number observed. */
 static const double PAIRED_LONGEST_S_STEP = 0.45, PAIRED_LONGEST_X_STEP = 0.225;
 enum { PAIRED_WALKS = 10 };
 
-/* Left of its peak x has the prior's e^4x, right of it e^-8x: more points are to the left. */
+/* The prior falls as e^4x left of the peak and as e^-8x right of it: more points lie left. */
 static void set_x_step(paired_model *q, double step) {
   const int peak = PAIRED_CHUNKS * 2 / 3;
   q->first_x += EV_LANES * peak * (q->x_step - step);
@@ -511,10 +511,10 @@ static void set_x_step(paired_model *q, double step) {
   for (int i = 0; i < PAIRED_CHUNKS; i++) q->chunks[i].ready = false;
 }
 
-/* Changes the steps by what errors a line had with them, and says whether they suited it.  They
-** change by fixed factors: errors are near their rounding, which would sway every digit. */
-static bool suit_steps(paired_model *q, const paired_line *l, double s_error, double x_error,
-                       double ln) {
+/* Adapts the steps to the errors of a line; true if the errors were small enough.  Steps change by
+** fixed factors, because errors are close to rounding, which would then affect every digit. */
+static bool adapt_steps(paired_model *q, const paired_line *l, double s_error, double x_error,
+                        double ln) {
   double first = q->ln_most == -HUGE_VAL ? PAIRED_FIRST_LINE : 1;
   q->ln_most = fmax(q->ln_most, ln);
   double out = fmin(PAIRED_LN_OUT, fmax(0, q->ln_most - ln + q->ln_tail - 1));
@@ -544,7 +544,7 @@ static double paired_ln_density(double z, void *model) {
     double sum = ev_sum(&l.sum);
     double s_error = fabs((l.sum[0] - l.sum[1]) + (l.sum[2] - l.sum[3])) / sum;
     ln = log(sum * l.step * q->x_step * l.length * l.length * (1 + l.d)) + l.ln_peak;
-    if (suit_steps(q, &l, s_error, l.x_error / sum, ln)) break;
+    if (adapt_steps(q, &l, s_error, l.x_error / sum, ln)) break;
     q->failed |= !(sum > 0) || i == PAIRED_WALKS;
   }
   return q->failed ? NAN : ln;
@@ -563,8 +563,8 @@ static void set_nodes(paired_model *q, int octave, double middle) {
   }
 }
 
-/* Where x peaks, and its standard deviation given the position, about: that of I, as the cells
-** that have pairs tell it, over the fastest that I changes within one of it. */
+/* Estimates the peak of x and its sd at a given position: the sd of I, by the information in the
+** cells that have pairs, over the largest dI/dx within one sd of I. */
 EV_WIDE static void guess_x(const paired_model *q, double *x, double *sd) {
   const int from = PAIRED_MARGIN, to = PAIRED_NODES - PAIRED_MARGIN;
   paired_rates r;
@@ -619,10 +619,10 @@ static void set_model(paired_model *q, const double *c, double tail) {
   set_nodes(q, many ? PAIRED_DENSE_OCTAVE : PAIRED_OCTAVE, (left + right) / 2);
 }
 
-/* 1e-7 of the density moves a bound by less than 1e-8.  From 10^8 questions on rounding leaves the
-** density less sharp, and panels could be halved without end: 60 evaluations of 130 are the rule
-** there, 15 to 340 of 1,600 below.  The corner at 0 is of the order of the discordant pairs: with
-** many there is none to see.  From 10^8 on an interval is at most 1e-3 wide, and 1e-5 of that is
+/* An error of 1e-7 in the density moves a bound by less than 1e-8.  From 10^8 questions on,
+** rounding roughens the density, and panels could be halved without end: usually 60 of at most
+** 130 evaluations are made there, below 15 to 340 of at most 1,600.  With many discordant pairs
+** the corner at 0 is invisible.  From 10^8 on an interval is at most 1e-3 wide; 1e-5 of that is
 ** the 1e-8 that is promised: the tolerance alone refused (0, 0, 683116584, 1) for a residual of
 ** 1.04e-6, whose bounds are a gamma's to 1e-14. */
 ev_status ev_paired_posterior(const double *c, double tail, ev_marginal *m) {

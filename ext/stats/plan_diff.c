@@ -151,7 +151,7 @@ static contest reversed_answers(const contest *c) {
   return r;
 }
 
-/* The same the other way round: it is the other's wrong answers that are summed over. */
+/* The same with the models exchanged: the sum runs over the other model's wrong answers. */
 static contest exchanged_models(const contest *c) {
   contest r = reversed_answers(c);
   return (contest){r.other_n, r.n, r.other_p, r.p, r.tail, r.deviate, 0};
@@ -245,28 +245,28 @@ static double normal_n(const diff_plan *w) {
   return z * fmax(z, 0) * spread / (apart * apart);
 }
 
-/* Between numbers of questions to look at: both models may be rarely right, or rarely wrong. */
+/* The step between numbers of questions to try: long if both models are rarely right, or wrong. */
 static double stride_of(const contest *c) {
-  return ev_look_stride(c->n, fmax(fmin(c->p.x, c->p.y), fmin(c->other_p.x, c->other_p.y)));
+  return ev_trial_stride(c->n, fmax(fmin(c->p.x, c->p.y), fmin(c->other_p.x, c->other_p.y)));
 }
 
 /* How many of them take about a second: 2 to 3 microseconds for each count, and some P. */
-static double most_looks(const contest *c) {
+static double most_evaluations(const contest *c) {
   ev_window w = ev_binomial_window(c->n, c->p);
   return floor(6e5 / (25 + w.most - w.least));
 }
 
-/* And about how many below a sure one there may be to look at: by two counts of the difference of
-** the two. */
-static double saw_tooth_looks(const contest *c) {
+/* About how many must be tried below a number that is surely enough: those within two counts of the
+** models' difference. */
+static double sawtooth_evaluations(const contest *c) {
   double spread = c->p.x * c->p.y + c->other_p.x * c->other_p.y;
   return (8 + sqrt(c->n / spread)) / stride_of(c);
 }
 
 /* Goes from n, which is enough, down by strides to the first that is not; then bisects the last
 ** stride. */
-static ev_status look_down(diff_plan *w, ev_host host, double *n) {
-  double stride = stride_of(&w->c), most = most_looks(&w->c), below = *n - stride;
+static ev_status search_down(diff_plan *w, ev_host host, double *n) {
+  double stride = stride_of(&w->c), most = most_evaluations(&w->c), below = *n - stride;
   for (int i = 0; i < most && below >= 1 && enough(below, w); i++) {
     below -= stride;
     if (ev_interrupted(host)) return EV_INTERRUPTED;
@@ -286,5 +286,5 @@ ev_status ev_plan_diff(double p_a, double p_b, double power, const ev_options *o
   *n = sure < most ? sure * w.unit : HUGE_VAL;
   if (isinf(*n)) return EV_OK;
   w.c = make_contest(*n, *n, p_a, p_b, options);
-  return saw_tooth_looks(&w.c) > most_looks(&w.c) ? EV_OK : look_down(&w, host, n);
+  return sawtooth_evaluations(&w.c) > most_evaluations(&w.c) ? EV_OK : search_down(&w, host, n);
 }

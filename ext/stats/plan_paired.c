@@ -186,7 +186,7 @@ ev_status ev_plan_paired(double only_a, double only_b, double power, const ev_op
   *n = isinf(least) ? HUGE_VAL : smooth_plan(&p, least, 1);
   if (isinf(*n)) return EV_OK;
   ev_window low = ev_binomial_window(least, p.discordant), w = ev_binomial_window(*n, p.discordant);
-  double stride = ev_look_stride(*n, p.discordant.x), looks = (*n - least) / stride;
+  double stride = ev_trial_stride(*n, p.discordant.x), looks = (*n - least) / stride;
   if ((w.most - w.least + 1) * looks > MOST_SUMMED || w.most - low.least > MOST_PAIRED_TERMS)
     return EV_OK;
   if (!fill_given(&p, low.least, w.most)) return EV_NO_MEMORY;

@@ -56,7 +56,7 @@ static double chance_of_at_least(const gate_plan *w, double k, double n) {
   return k <= n ? ev_binomial_at_least(k, n, w->p) : 0;
 }
 
-/* Where every answer is right, all n must do. */
+/* Whether the lower limit of the power suffices; if p is 1, whether n right of n pass. */
 static bool passes_surely(double n, void *context) {
   const gate_plan *w = context;
   if (w->p.y == 0) return passes(w, n, n);
@@ -70,14 +70,14 @@ static bool passes_often(double n, void *context) {
   return w->p.y == 0 ? k <= n : chance_of_at_least(w, k, n) >= w->power;
 }
 
-/* They take less than a second. */
-static const double MOST_GATE_LOOKS = 10000;
+/* The most numbers of questions to try, which takes less than a second. */
+static const double MOST_GATE_EVALUATIONS = 10000;
 
 /* From n, which is enough, down to the first that is not: by strides, in the last of which a
 ** bisection finds it.  Both limits are a count apart, which is 1/(p - t) questions. */
-static ev_status look_down_gate(gate_plan *w, ev_host host, double *n) {
-  double stride = ev_look_stride(*n, fmin(w->t.x, w->t.y)), below = *n - stride;
-  if (w->p.y == 0 || 1 / (w->p.x - w->t.x) > MOST_GATE_LOOKS * stride) return EV_OK;
+static ev_status search_down_gate(gate_plan *w, ev_host host, double *n) {
+  double stride = ev_trial_stride(*n, fmin(w->t.x, w->t.y)), below = *n - stride;
+  if (w->p.y == 0 || 1 / (w->p.x - w->t.x) > MOST_GATE_EVALUATIONS * stride) return EV_OK;
   for (; below >= 1 && passes_often(below, w); below -= stride)
     if (ev_interrupted(host)) return EV_INTERRUPTED;
   *n = ev_least_whole(fmax(0, below) + 1, below + stride, below + stride / 2, passes_often, w);
@@ -89,7 +89,7 @@ ev_status ev_plan_gate(double p, double t, double sure, double power, ev_host ho
   assert(p > t && t > 0);
   double guess = ev_plan_threshold(p, t, 1, sure, power);
   *n = ev_least_whole(1, EV_MOST_QUESTIONS, guess, passes_surely, &w);
-  if (*n < EV_MOST_QUESTIONS) return look_down_gate(&w, host, n);
+  if (*n < EV_MOST_QUESTIONS) return search_down_gate(&w, host, n);
   *n = HUGE_VAL;
   return EV_OK;
 }

@@ -1,6 +1,6 @@
 /*
-** How many questions an eval needs, and what so many questions find: before any answer is
-** in.  Rates are in [0,1]; a number of questions is whole, from 1 to 2^53.
+** How many questions an eval needs, and what a given number of questions can find, before the
+** eval.  Rates are in [0,1]; a number of questions is whole, from 1 to 2^53.
 */
 #ifndef EV_PLANNING_H
 #define EV_PLANNING_H
@@ -31,8 +31,8 @@ ev_status ev_plan_runs(double p, double width, double icc, ev_run_costs costs,
 ev_status ev_power_paired(double n, double only_a, double only_b, const ev_options *options,
                           double *power);
 
-/* An n from which on it stays at or above the power, the least where that can be looked for
-** in less than a second; only_a and only_b differ. */
+/* An n from which on the power is never below `power`: the least such n if it can be found in
+** less than a second; only_a and only_b differ. */
 ev_status ev_plan_paired(double only_a, double only_b, double power, const ev_options *options,
                          ev_host host, double *n);
 
@@ -49,13 +49,13 @@ ev_status ev_power_diff(double n_a, double n_b, double p_a, double p_b, const ev
 ev_status ev_plan_diff(double p_a, double p_b, double power, const ev_options *options,
                        ev_host host, double *n);
 
-/* About how many questions settle, so surely and with that power, whether an accuracy of p
-** is above t, 0 < t < 1, or below it; v is the variance of a question's mean over p (1-p). */
+/* About how many questions decide, with probability `sure` and that power, whether an accuracy
+** of p is above or below t, 0 < t < 1; v is the variance of a question's mean over p (1-p). */
 double ev_plan_threshold(double p, double t, double v, double sure, double power);
 
-/* The least n from which on answers of accuracy p pass, with that power, a gate that wants to be so
-** sure that the accuracy is above t: 0 < t < p.  HUGE_VAL if none is small enough.  Where
-** p - t is below 0.0001 it may be too large, by less than 2/(p - t). */
+/* The least n from which on a model of accuracy p passes, with that power, a gate that requires
+** P(accuracy > t) >= sure, 0 < t < p.  HUGE_VAL if no n is small enough.  If p - t is below 0.0001,
+** n may be too large, by less than 2/(p - t). */
 ev_status ev_plan_gate(double p, double t, double sure, double power, ev_host host, double *n);
 
 #endif

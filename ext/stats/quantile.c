@@ -8,10 +8,10 @@
 **      u = n+1.  It is n+1 - l of n - B ~ Binomial(n, 1-q).
 **   4. Whatever the distribution, ties included, each bound misses the quantile with a chance
 **      of at most alpha/2: the interval never covers less than its level.
-**   5. Where only m of the n values are independent, as with m questions asked again, l and u
-**      are those of m values, and x_(l) is the value where more than l-1 of m parts of the
-**      sample end, x_(u) where u parts do.  Alike answers of a question count as one so, and
-**      different ones make the interval too wide rather than too narrow.
+**   5. If only m of the n values are independent, as with m questions asked several times, l and
+**      u are those of m values; x_(l) is the first value with more than l-1 of m equal parts of
+**      the sample at or below it, x_(u) the first with u parts.  So equal answers to a question
+**      count as one, and different ones make the interval too wide rather than too narrow.
 **
 ** Reference: David and Nagaraja, Order Statistics (2003), 7.1.
 */
@@ -56,7 +56,7 @@ static double count_values(const ev_score *values, size_t count) {
   return n;
 }
 
-/* The first value at which at least, or more than, this many values end. */
+/* The first value with at least, or more than, this many values at or below it. */
 static double order_value(const ev_score *sorted, size_t count, double many, bool more) {
   double n = 0;
   for (size_t i = 0; i < count; i++) {

@@ -238,7 +238,7 @@ static void add_node(rank_walk *w, int j, double weight) {
 }
 
 /* The host is polled at first, and then after this many models, of one panel each. */
-static const double RANKS_UNASKED = 100;
+static const double RANKS_PER_POLL = 100;
 
 /* Walks the axis. */
 static ev_status walk(rank_walk *w, ev_host host) {
@@ -247,10 +247,10 @@ static ev_status walk(rank_walk *w, ev_host host) {
     t = fmin(t, w->classes[i].from);
     end = fmax(end, w->classes[i].to);
   }
-  for (double unasked = 0; t < end; unasked -= (double)w->count) {
-    if (unasked <= 0) {
+  for (double until_poll = 0; t < end; until_poll -= (double)w->count) {
+    if (until_poll <= 0) {
       if (ev_interrupted(host)) return EV_INTERRUPTED;
-      unasked = RANKS_UNASKED;
+      until_poll = RANKS_PER_POLL;
     }
     double length = posterior_limit(w, t, end), lengths;
     evaluate_panel(w, t, length);

@@ -5,9 +5,9 @@
 **      (d theta + k) / (d + n), independently of the others.  Questions are counted by (k, n).
 **   2. So the number S of right answers has the characteristic function
 **      prod (1 - p + p e^it)^times, mixed over the posterior's points (hierarchy.c).
-**   3. S lies between two whole numbers but for 1e-13, by Bernstein's inequality at every
-**      point.  With as many frequencies as there are numbers between them, the discrete Fourier
-**      transform gives P(S = s) exactly but for that.
+**   3. S lies between two whole numbers except with probability 1e-13, by Bernstein's inequality
+**      at every point.  With as many frequencies as there are numbers between them, the discrete
+**      Fourier transform gives P(S = s) exactly, up to that probability.
 **   4. Two models are independent: P(S_A > S_B) and P(S_A = S_B) are sums.
 **
 ** The modulus of a factor falls from t = 0 to pi, so that a point's frequencies end where it is

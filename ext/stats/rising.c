@@ -7,9 +7,9 @@
 ** that a sum over any number of clusters is one over 20 weighted points: its
 ** singularities are pi away from a bin of half-length 1, which leaves 6.4^-20 out.
 **
-** Where even that sum is long, it is tabulated: as Chebyshev series in v = ln(1+x) on
-** cells, for the same reason; and from where x is four times the largest k, the
-** sum less its logarithms in 1/(1+x), where they are as short.
+** Because even that sum is long, it is tabulated: as Chebyshev series in v = ln(1+x) on cells,
+** for the same reason; and beyond four times the largest k, the sum minus its logarithms as a
+** series in 1/(1+x), which is as short.
 */
 #include "rising.h"
 

@@ -3,8 +3,8 @@
 **
 **   1. Evaluate the function at x, which lies in the bracket.
 **   2. Narrow the bracket: the root is below x, or above.
-**   3. Go to where Newton's method, or the secant, wishes if that is within the bracket, else to
-**      the middle.  A wish of NaN is bisection.
+**   3. Go to where Newton's method, or the secant, proposes if that is within the bracket, else to
+**      the middle.  A proposal of NaN is bisection.
 */
 #ifndef EV_ROOT_H
 #define EV_ROOT_H
@@ -17,12 +17,12 @@ typedef struct ev_bracket {
 } ev_bracket;
 
 /* Steps 2 and 3. */
-static inline double ev_bracket_next(ev_bracket *in, double x, bool too_high, double wish) {
+static inline double ev_bracket_next(ev_bracket *in, double x, bool too_high, double proposal) {
   if (too_high)
     in->high = x;
   else
     in->low = x;
-  return wish > in->low && wish < in->high ? wish : (in->low + in->high) / 2;
+  return proposal > in->low && proposal < in->high ? proposal : (in->low + in->high) / 2;
 }
 
 /* The least whole number from `least` on for which holds() is true, if it is false below some
@@ -34,8 +34,10 @@ static inline double ev_least_whole(double least, double most, double guess,
   double x = ceil(fmax(least, fmin(guess, most - 1))), step = 1;
   for (; in.high - in.low > 1; step *= 2) {
     bool true_here = holds(x, context);
-    double wish = true_here ? (in.low < least ? x - step : NAN) : in.high == most ? x + step : NAN;
-    x = floor(ev_bracket_next(&in, x, true_here, wish));
+    double proposal = true_here         ? (in.low < least ? x - step : NAN)
+                      : in.high == most ? x + step
+                                        : NAN;
+    x = floor(ev_bracket_next(&in, x, true_here, proposal));
   }
   return in.high;
 }

@@ -73,8 +73,8 @@ static void sort_sizes(ev_flips *f, int (*order)(const void *, const void *)) {
 }
 
 /* The sizes of differences, in units of a power of 2 about the largest.  While they are sorted, a
-** negative one has come less than 0 times.  Sums are of sizes, not
-** of rows, so that they are the same for differences that come apart. */
+** negative difference has a negative count.  Sums run over sizes, not over
+** rows, so that differences given in several rows have the same sums. */
 static void gather_sizes(ev_flips *f, const ev_score *diffs, size_t count) {
   int exponent;
   double largest = 0, sum = 0;
@@ -157,15 +157,15 @@ typedef struct flip_sums {
   bool apart; /* no two sums were equal */
 } flip_sums;
 
-/* Sums that are made, all in all, or that the lists would go on to make, before these are given up
-** as too long: either half of 40
-** differences without a unit has 2^20.  Fewer where a period can be inverted instead, or where
-*there
-** may be more pairs of sums than those; but if some sums were equal, only where there may be so
-*many
-** that equal ones are no help. */
+/* When the lists are given up as too long.
+**   MOST_CELLS      sums made and still to be made; either half of 40 differences without a unit
+**                   has 2^20
+**   SOME_CELLS      the limit instead if inversion over a period can replace the lists, or if
+**                   the number of pairs of sums may exceed
+**   MOST_PAIRS      while all sums are different, or
+**   MOST_PAIRS_IF_EQUAL  once some were equal, because equal sums keep the lists short. */
 static const double MOST_CELLS = 1e7, SOME_CELLS = 3e4, MOST_PAIRS = 0x1p40,
-                    HOPELESS_PAIRS = 0x1p80;
+                    MOST_PAIRS_IF_EQUAL = 0x1p80;
 
 /* A size with more occurrences starts a list by its binomial distribution. */
 static const double OFTEN = 100;
@@ -279,7 +279,8 @@ static ev_status fill_sums(ev_flips *f, flip_sums lists[2], double same, double 
     for (double k = 0; !often && k < s.times && status == EV_OK; k++, left--) {
       double pairs =
           (double)lists[0].count * (double)lists[1].count * exp2(bits) * (1 + s.times) / (1 + k);
-      bool soon = (f->period && f->of > 40) || pairs > (l->apart ? MOST_PAIRS : HOPELESS_PAIRS);
+      bool soon =
+          (f->period && f->of > 40) || pairs > (l->apart ? MOST_PAIRS : MOST_PAIRS_IF_EQUAL);
       cells += (double)l->count;
       if (cells + left * (double)l->count > (soon ? SOME_CELLS : MOST_CELLS)) return EV_TOO_LARGE;
       if (ev_flips_interrupted(f, (double)l->count)) return EV_INTERRUPTED;

@@ -3,9 +3,9 @@
 ** functions through its values.  Used within ext/stats.
 **
 ** Where a density is analytic in a strip about the axis and falls off at least
-** exponentially, these converge exponentially as the lattice is refined: the sum of every
-** point, less that of every other doubled, is about the error of the mass below a point, and
-** its square that of the sum.
+** exponentially, these converge exponentially as the lattice is refined: the sum over all points
+** minus twice the sum over every other point is about the error of the mass below a point, and
+** its square about the error of the sum.
 **
 ** Stenger, "Numerical Methods Based on Sinc and Analytic Functions", 1993, sections 1.5
 ** and 3.6.
@@ -17,12 +17,12 @@
 
 #include "model.h"
 
-/* The mass below any point, in steps from the first of `count` values, beyond which there is
-** nothing to speak of. */
+/* The mass below a point, given in steps from the first of `count` values, outside which the
+** density is negligible. */
 double ev_sinc_below(const double *density, size_t count, double at);
 
-/* Moves *x from a guess to where above(x), the share above x, is `share`; `scale` is that on
-** which it falls.  |x| < 60. */
+/* Moves *x from a guess to where above(x), the share above x, is `share`; `scale` is the scale
+** on which above(x) falls.  |x| < 60. */
 ev_status ev_quantile_of(double (*above)(double x, void *context), void *context, double share,
                          double scale, double *x);
 

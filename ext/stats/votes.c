@@ -99,8 +99,8 @@ static double r_star(ev_votes_posterior *v, double x) {
   return r + log(q / r) / r;
 }
 
-/* r is lost to rounding within so many standard deviations of the maximum, more where there are
-** many votes: there r* is the line through both ends, whose error is below 1e-8. */
+/* Within this many standard deviations of the maximum, more with many votes, r is lost to
+** rounding: r* is interpolated linearly between both ends, with an error below 1e-8. */
 static const double AT_MAXIMUM = 2e-4;
 
 /* Step 2, where `at` is the difference of the two at the maximum: the deviate of

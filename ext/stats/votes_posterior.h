@@ -8,7 +8,7 @@
 #include "marginal.h"
 #include "votes.h"
 
-/* Two models in an order: their votes, n with the imagined ones, and the chances at the maximum. */
+/* An ordered pair: its votes, n with the imagined ones, and the probabilities at the maximum. */
 typedef struct votes_cell {
   size_t first, second;
   double wins, losses, ties, n;
@@ -67,7 +67,7 @@ void ev_votes_contrast(ev_votes_posterior *v);
 ** it; NAN when interrupted, or not converged. */
 double ev_votes_ln_marginal(double x, void *v);
 
-/* Whether both orders of a pair are one: the counts of two models, in this order or in both. */
+/* Votes of models i and j: those in this order if `position`, else those in both orders. */
 double ev_votes_wins(const ev_votes *votes, size_t i, size_t j);
 double ev_votes_losses(const ev_votes *votes, size_t i, size_t j);
 double ev_votes_ties(const ev_votes *votes, size_t i, size_t j);

@@ -1,7 +1,7 @@
 /*
 ** import_results() as a program, for tests/import: importer DATABASE [KEY=VALUE...] FILE...
 **
-** Prints the rows of temp.import_told and the counts; or an error, and exits with status 1.
+** Prints the rows of temp.import_summary and the counts; or an error, and exits with status 1.
 */
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +71,7 @@ int main(int argc, char **argv) {
   if (error) {
     puts(error);
   } else {
-    sqlite3_exec(db, "SELECT * FROM temp.import_told", show, NULL, NULL);
+    sqlite3_exec(db, "SELECT * FROM temp.import_summary", show, NULL, NULL);
     printf("%s %s: rows %lld, models %lld, tasks %lld, questions %lld\n", done.format, done.table,
            done.rows, done.models, done.tasks, done.questions);
   }

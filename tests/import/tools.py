@@ -354,7 +354,7 @@ def tau_bench(t):
                              "odd.json": [run(0, 0, 1.0, action="transfer")], "voice/results.json": voice, "voice/simulations/x.json": {"id": "x", "task_id": "20", "trial": 0}})
     db = t.path("tau.db")
     t.check("tau_bench: imports", [row for row in t.told(db, folder) if row[0]], [
-        ("odd", None, None, 0, None, None, 0, "not imported: no domain is told: name the task, --task-name"),
+        ("odd", None, None, 0, None, None, 0, "not imported: the domain is unknown: give --task-name NAME"),
         ("sonnet-retail", "retail", None, 2, None, 0.75, 0, None), ("tool-calling-gpt-4o-0.0", "airline", None, 3, 2, 0.666667, 1, None),
         ("gpt-5", "telecom", None, 2, 1, 0.5, 2, None), ("voice", "telecom", None, 1, 1, 1.0, 0, None)])
     t.check("tau_bench: rows", t.rows(db), [

@@ -1,6 +1,6 @@
 /*
 ** Counts what results holds after an import: for the caller, and one line per file and model in
-** temp.import_told.
+** temp.import_summary.
 */
 #include <math.h>
 #include <stdlib.h>
@@ -159,18 +159,18 @@ static bool tell(import_run *run, sqlite3_stmt *add, const import_file *f, const
   return ok;
 }
 
-bool import_tell(import_run *run) {
+bool import_summarize(import_run *run) {
   import_stage *s = run->stage;
   size_t count = import_map_count(s->asked), at = 0;
   line *lines = sqlite3_malloc64((count + 1) * sizeof *lines);
   sqlite3_stmt *add = NULL;
   bool ok = (lines || import_no_memory(run)) &&
-            import_exec(run, "DROP TABLE IF EXISTS temp.import_told; CREATE TEMP TABLE "
-                             "import_told(path TEXT, format TEXT, model TEXT, "
+            import_exec(run, "DROP TABLE IF EXISTS temp.import_summary; CREATE TEMP TABLE "
+                             "import_summary(path TEXT, format TEXT, model TEXT, "
                              "task TEXT, metric TEXT, n INTEGER, correct INTEGER, mean REAL, "
                              "errored INTEGER, note TEXT)") &&
             import_prepare(run, &add,
-                           "INSERT INTO temp.import_told VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+                           "INSERT INTO temp.import_summary VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   for (size_t i = 0; ok && i < count; i++) {
     const void *asked[2];
     memcpy(asked, import_map_name(s->asked, i, NULL), sizeof asked);
