@@ -21,7 +21,8 @@ static char *columns_of(const cli_results *r) {
 /* Options of the functions, and the command-line options that set them. */
 static int fail_columns(const cli *c, const cli_results *r, const char *message, size_t size) {
   if (strcmp(c->verb->name, "votes") == 0)
-    return cli_fail(c, "%.*s; votes have columns model_a, model_b and winner", (int)size, message);
+    return cli_fail(c, "%.*s; say which is which by --model-a, --model-b and --winner", (int)size,
+                    message);
   char *names = columns_of(r);
   int status =
       cli_fail(c, "%.*s; say which is which by --model, --task, --item, --correct or --score%s%s",

@@ -67,6 +67,9 @@ typedef enum cli_choice {
   CLI_COST,
   CLI_LATENCY,
   CLI_TOKENS,
+  CLI_MODEL_A, /* columns of votes */
+  CLI_MODEL_B,
+  CLI_WINNER,
   CLI_MODEL_NAME,
   CLI_TASK_NAME,
   CLI_SCORER,

@@ -191,6 +191,8 @@ char *cli_import_files(const cli *c, sqlite3 *db, const char *const *paths, int 
                             .progress = show_progress,
                             .host = &progress};
   for (int i = 0; i < IMPORT_COLUMNS; i++) choices.columns[i] = c->values[CLI_MODEL + i];
+  for (int i = 0; i < 3; i++) choices.of_votes[i] = c->values[CLI_MODEL_A + i];
+  if (reads_votes(c) && !choices.from) choices.from = "votes";
   cli_number(c, CLI_LO, 0, &choices.lo);
   cli_number(c, CLI_HI, 1, &choices.hi);
   if (progress.wanted) progress.began = cli_seconds();
@@ -237,23 +239,28 @@ static int bind_options(const cli *c, sqlite3_stmt *json, bool in_place) {
   return rc;
 }
 
-static int bind_voting(const cli *c, sqlite3_stmt *json) {
+static int bind_voting(const cli *c, sqlite3_stmt *json, bool in_place) {
   int rc = bind_option(json, 1, c->values[CLI_ANCHOR]);
   if (rc == SQLITE_OK) rc = bind_share(c, json, 2, CLI_SCALE);
   if (rc == SQLITE_OK) rc = bind_share(c, json, 3, CLI_BASE);
   if (rc == SQLITE_OK && c->values[CLI_POSITION]) rc = bind_option(json, 4, "true");
-  return rc == SQLITE_OK ? bind_share(c, json, 5, CLI_LEVEL) : rc;
+  if (rc == SQLITE_OK) rc = bind_share(c, json, 5, CLI_LEVEL);
+  for (int i = 0; rc == SQLITE_OK && in_place && i < 3; i++)
+    rc = bind_option(json, i + 6, c->values[CLI_MODEL_A + i]);
+  return rc;
 }
 
 static bool write_options(const cli *c, cli_results *r) {
   static const char voting[] = "SELECT json_object('anchor', ?1, 'scale', ?2, 'base', ?3, "
-                               "'position', json(?4), 'level', ?5)";
+                               "'position', json(?4), 'level', ?5, 'model_a', ?6, 'model_b', ?7, "
+                               "'winner', ?8)";
   static const char sql[] =
       "SELECT json_object('model', ?1, 'task', ?2, 'item', ?3, 'attempt', ?4, 'correct', ?5, "
       "'score', ?6, 'error', ?7, 'by', ?8, 'errors', ?9, 'level', ?10, 'lo', ?11, 'hi', ?12)";
   sqlite3_stmt *json = NULL;
   int rc = sqlite3_prepare_v2(r->db, reads_votes(c) ? voting : sql, -1, &json, NULL);
-  if (rc == SQLITE_OK) rc = reads_votes(c) ? bind_voting(c, json) : bind_options(c, json, r->path);
+  if (rc == SQLITE_OK)
+    rc = reads_votes(c) ? bind_voting(c, json, r->path) : bind_options(c, json, r->path);
   if (rc == SQLITE_OK && sqlite3_step(json) == SQLITE_ROW)
     r->options = sqlite3_mprintf("%s", sqlite3_column_text(json, 0));
   sqlite3_finalize(json);

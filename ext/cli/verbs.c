@@ -47,7 +47,8 @@ static const char *const help_votes[] = {
     "not half a win.",
     "  evalci votes votes.csv",
     "  evalci votes votes.csv --anchor gpt-4 --base 1114",
-    "votes.csv needs columns model_a, model_b and winner: model_a, model_b, tie or both_bad.",
+    "votes.csv needs columns model_a, model_b and winner, or others that you name. winner is "
+    "model_a, model_b, tie or both_bad, or 1, 0 or 0.5 for model_a.",
     "With --anchor, ratings are relative to that model, and so are their intervals. With "
     "--position, model_a is the one shown first, and the table says how often it would win "
     "against an equal.",

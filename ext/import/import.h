@@ -31,6 +31,7 @@ typedef enum import_column {
 typedef struct import_choices {
   const char *from;                    /* the format's name; NULL: found by looking into the file */
   const char *columns[IMPORT_COLUMNS]; /* columns by their names in the file */
+  const char *of_votes[3];             /* the columns of votes: model_a, model_b, winner */
   const char *table;                   /* table of a database; results by default */
   const char *keep;                    /* further columns to keep, separated by commas */
   const char *model_name, *task_name;  /* for all answers, whatever the files say */

@@ -286,6 +286,11 @@ typedef struct import_staged {
 void import_staged_read(import_run *run, const unsigned char *key, size_t key_length,
                         const unsigned char *row, import_staged *out);
 
+/* Reads a number or nothing; false if the value is neither. */
+bool import_read_score(import_value v, import_value *out);
+/* A name as text; a number is written to `room`. */
+import_value import_as_text(import_value v, char room[40]);
+
 /*
 ** direct.c: votes and counts, which go to a table of their own at once
 */

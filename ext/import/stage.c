@@ -67,8 +67,7 @@ static bool read_number(import_value v, double *out) {
   return end == text + v.length;
 }
 
-/* Reads a number or nothing; false if it is neither. */
-static bool read_score(import_value v, import_value *out) {
+bool import_read_score(import_value v, import_value *out) {
   *out = v;
   if (v.type == IMPORT_INTEGER)
     *out = (import_value){.type = IMPORT_REAL, .real = (double)v.integer};
@@ -95,7 +94,7 @@ static import_value with_point(const import_answer *a, import_column column, cha
 /* 1, 0, -1 unknown; -2 if it is none of these. */
 static int read_correct(import_value v) {
   import_value number;
-  if (!read_score(v, &number)) return -2;
+  if (!import_read_score(v, &number)) return -2;
   if (number.type == IMPORT_NOTHING) return -1;
   return number.real == 0 ? 0 : number.real == 1 ? 1 : -2;
 }
@@ -125,8 +124,7 @@ static bool is_blank(import_value v) {
   return v.type == IMPORT_NOTHING || (v.type == IMPORT_TEXT && v.length == 0);
 }
 
-/* A name as text; a number is written to `room`. */
-static import_value as_text(import_value v, char room[40]) {
+import_value import_as_text(import_value v, char room[40]) {
   if (v.type == IMPORT_TEXT || v.type == IMPORT_NOTHING) return v;
   if (v.type == IMPORT_INTEGER)
     sqlite3_snprintf(40, room, "%lld", v.integer);
@@ -327,7 +325,7 @@ static const char *place_of(const import_file *file, const import_answer *a, cha
 static bool refuse_value(import_run *run, const import_file *file, const import_answer *a,
                          const char *what, import_value v) {
   char place[60], room[40];
-  v = as_text(v, room);
+  v = import_as_text(v, room);
   return import_refuse(run, file, place_of(file, a, place), "%s, got '%.*s'", what,
                        v.length > 60 ? 60 : (int)v.length, v.text ? v.text : "");
 }
@@ -345,7 +343,7 @@ static bool is_bad_text(import_value v) {
 /* Reads a cost, latency or number of tokens: a number, or nothing. */
 static import_value as_number(import_value v) {
   import_value out;
-  return read_score(v, &out) ? out : (import_value){0};
+  return import_read_score(v, &out) ? out : (import_value){0};
 }
 
 static import_value as_count(import_value v) {
@@ -380,8 +378,8 @@ bool import_take(import_run *run, import_file *file, const import_answer *a) {
       .type = IMPORT_TEXT, .text = "the answer is blank", .length = 19};
   const import_choices *c = run->choices;
   char rooms[3][40], points[3][32];
-  import_value model = as_text(a->of[IMPORT_MODEL], rooms[0]),
-               task = as_text(a->of[IMPORT_TASK], rooms[1]);
+  import_value model = import_as_text(a->of[IMPORT_MODEL], rooms[0]),
+               task = import_as_text(a->of[IMPORT_TASK], rooms[1]);
   import_value score = with_point(a, IMPORT_SCORE, points[0]),
                cost = with_point(a, IMPORT_COST, points[1]),
                latency = with_point(a, IMPORT_LATENCY, points[2]);
@@ -407,7 +405,7 @@ bool import_take(import_run *run, import_file *file, const import_answer *a) {
         "correct must be 1 or 0, true or false, yes or no, C or I, pass or fail (a number between "
         "belongs in a column score)",
         a->of[IMPORT_CORRECT]);
-  if (!read_score(score, &r.score))
+  if (!import_read_score(score, &r.score))
     return refuse_value(run, file, a,
                         has_percent(score)
                             ? "score must be a number without a per cent sign (and --hi 100)"
@@ -416,7 +414,7 @@ bool import_take(import_run *run, import_file *file, const import_answer *a) {
 
   r.item = item;
   if (read_integer(item, &r.item.integer)) r.item.type = IMPORT_INTEGER;
-  if (!is_blank(a->of[IMPORT_ERROR])) r.error = as_text(a->of[IMPORT_ERROR], rooms[2]);
+  if (!is_blank(a->of[IMPORT_ERROR])) r.error = import_as_text(a->of[IMPORT_ERROR], rooms[2]);
   if (is_bad_text(r.error))
     return refuse(run, file, a, "error holds a zero character or over a million bytes");
   bool known = r.correct >= 0 || r.score.type != IMPORT_NOTHING;

@@ -3,7 +3,8 @@
 ** and winner.
 **
 ** They go to a table votes, whose key is the file and the place in it: the same file again
-** changes nothing.  winner becomes 'model_a', 'model_b', 'tie' or 'both_bad'.
+** changes nothing.  winner becomes 'model_a', 'model_b', 'tie' or 'both_bad'; 1, 0 and 0.5 are a
+** win, a loss and a tie of model_a, and a vote without a winner is skipped.
 */
 #include <string.h>
 
@@ -14,8 +15,8 @@ enum { MODEL_A, MODEL_B, WINNER, COLUMNS };
 static const char *const names[COLUMNS] = {"model_a", "model_b", "winner"};
 
 static int suits(const import_run *run, int role, const char *name, size_t length) {
-  (void)run;
-  return import_is_name(name, length, names[role]) ? 2 : 0;
+  const char *given = run->choices->of_votes[role];
+  return import_is_name(name, length, given ? given : names[role]) ? 2 : 0;
 }
 
 static bool enough(const import_run *run, const bool *there) {
@@ -26,7 +27,9 @@ static bool enough(const import_run *run, const bool *there) {
 static bool check(import_run *run, const import_file *file, const bool *there,
                   const char *columns) {
   return enough(run, there) ||
-         import_fail(run, file, "votes have columns model_a, model_b and winner; there are: %s",
+         import_fail(run, file,
+                     "votes have columns model_a, model_b and winner; there are: %s; name them by "
+                     "--model-a, --model-b and --winner; evalci leaderboard reads answers",
                      columns);
 }
 
@@ -35,7 +38,8 @@ static bool is_same(import_value a, import_value b) {
          memcmp(a.text, b.text, a.length) == 0;
 }
 
-/* Normalises the winner, which may also be a model's name; NULL if it is neither. */
+/* Normalises the winner, which may also be a model's name or the score of model_a; "" if the vote
+** has none, NULL if it is something else. */
 static const char *winner_of(const import_answer *row) {
   static const char *const words[] = {[EVALCI_A_WINS] = "model_a",
                                       [EVALCI_B_WINS] = "model_b",
@@ -46,25 +50,43 @@ static const char *winner_of(const import_answer *row) {
                                                    : EVALCI_NO_WINNER;
   if (named != EVALCI_NO_WINNER) return words[named];
   if (is_same(winner, row->of[MODEL_A])) return "model_a";
-  return is_same(winner, row->of[MODEL_B]) ? "model_b" : NULL;
+  if (is_same(winner, row->of[MODEL_B])) return "model_b";
+  import_value score;
+  bool word =
+      winner.type == IMPORT_TEXT && winner.length > 0 && strchr(".01", *winner.text) == NULL;
+  if (word || !import_read_score(winner, &score)) return NULL;
+  if (score.type == IMPORT_NOTHING) return "";
+  if (score.real == 0.5) return words[EVALCI_TIE];
+  return score.real == 1 ? words[EVALCI_A_WINS] : score.real == 0 ? words[EVALCI_B_WINS] : NULL;
 }
 
 static bool is_model(import_value v) {
   return v.type == IMPORT_TEXT && v.length > 0 && v.length <= IMPORT_FIELD;
 }
 
+/* What is wrong with a row, and the value at fault as text; NULL if nothing is. */
+static const char *fault_of(const import_answer *row, const char *winner, import_value *shown) {
+  for (int i = MODEL_A; i <= MODEL_B; i++) {
+    *shown = row->of[i];
+    if (!is_model(row->of[i])) return "model_a and model_b must be names";
+  }
+  if (is_same(row->of[MODEL_A], row->of[MODEL_B])) return "model_a and model_b must differ";
+  *shown = row->of[WINNER];
+  return winner ? NULL : "winner must be model_a, model_b, tie or both_bad, or 1, 0 or 0.5";
+}
+
 static bool take(import_run *run, import_file *file, const import_answer *row) {
-  const char *winner = winner_of(row), *wrong = NULL;
-  char place[60];
-  if (!is_model(row->of[MODEL_A]) || !is_model(row->of[MODEL_B]))
-    wrong = "model_a and model_b must be names";
-  else if (is_same(row->of[MODEL_A], row->of[MODEL_B]))
-    wrong = "model_a and model_b are the same";
-  else if (!winner)
-    wrong = "winner must be model_a, model_b, tie or both_bad";
+  const char *winner = winner_of(row);
+  char place[60], room[40];
+  import_value shown;
+  if (winner && *winner == 0) return true;
+  const char *fault = fault_of(row, winner, &shown);
   sqlite3_snprintf(sizeof place, place, "%.30s %lld", file->unit ? file->unit : "record",
                    row->number);
-  if (wrong) return import_refuse(run, file, place, "%s", wrong);
+  shown = import_as_text(shown, room);
+  if (fault)
+    return import_refuse(run, file, place, "%s, got '%.*s'", fault,
+                         shown.length > 60 ? 60 : (int)shown.length, shown.text ? shown.text : "");
   import_value values[] = {{.type = IMPORT_TEXT, .text = file->path, .length = strlen(file->path)},
                            {.type = IMPORT_INTEGER, .integer = row->number},
                            row->of[MODEL_A],

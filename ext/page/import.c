@@ -60,7 +60,10 @@ char *page_import(sqlite3 *db, const char *texts, const char **out) {
                         {"attempt_column", &c.columns[IMPORT_ATTEMPT]},
                         {"correct_column", &c.columns[IMPORT_CORRECT]},
                         {"score_column", &c.columns[IMPORT_SCORE]},
-                        {"error_column", &c.columns[IMPORT_ERROR]}};
+                        {"error_column", &c.columns[IMPORT_ERROR]},
+                        {"model_a_column", &c.of_votes[0]},
+                        {"model_b_column", &c.of_votes[1]},
+                        {"winner_column", &c.of_votes[2]}};
   for (const char *name = path + strlen(path) + 1, *value; *name;
        name = value + strlen(value) + 1) {
     const char **to = find_choice(all, sizeof all / sizeof *all, name);

@@ -74,7 +74,10 @@ static bool read_judge_options(evalci_call *call, sqlite3_value *value, judge_op
   if (!evalci_read_object(call, value, "{\"judge\":\"verdict\"}", read_judge_member, out))
     return false;
   if (out->lo < out->hi) return true;
-  return evalci_fail(call, "lo in options must be below hi, got %.15g and %.15g", out->lo, out->hi);
+  return evalci_fail(call,
+                     "lo in options must be below hi, got %.15g and %.15g; give both ends of the "
+                     "range, as in {\"lo\":1,\"hi\":5}",
+                     out->lo, out->hi);
 }
 
 /*
@@ -83,7 +86,7 @@ static bool read_judge_options(evalci_call *call, sqlite3_value *value, judge_op
 
 /* A column, and how it is computed from j, the judgement, and t, the label, where both are 0 or
 ** 1, and where they are scores: NULL for the same.  ?1, ?2 and ?3 are level, lo and hi, and ?4 is
-** whether the scores are few enough for kappa; at a level of 1e-6 a bound is the median. */
+** whether the scores are few enough for kappa; at a level of 1e-12 a bound is the median. */
 static const struct judge_column {
   const char *name, *of_verdicts, *of_scores;
 } judge_columns[] = {
@@ -100,7 +103,8 @@ static const struct judge_column {
     {"bias REAL", "avg(j - t)", NULL},
     {"bias_ci TEXT", "paired_mean_diff_ci(j, t, ?1, ?2, ?3)", NULL},
     {"judged REAL", "avg(j + 0)", NULL},
-    {"corrected REAL", "ci_lo(judged_ci(j, t, 1e-6))", "ci_lo(judged_mean_ci(j, t, 1e-6, ?2, ?3))"},
+    {"corrected REAL", "ci_lo(judged_ci(j, t, 1e-12))",
+     "ci_lo(judged_mean_ci(j, t, 1e-12, ?2, ?3))"},
     {"corrected_ci TEXT", "judged_ci(j, t, ?1)", "judged_mean_ci(j, t, ?1, ?2, ?3)"},
 };
 enum { ANSWERS = 1, JUDGE_COLUMNS = sizeof judge_columns / sizeof *judge_columns };
@@ -122,19 +126,48 @@ static int prepare_over(const evalci_found_table *s, const char *const *found, c
   return rc;
 }
 
-/* Whether every judgement and label is 0 or 1, and whether those of labelled answers are few
-** enough for kappa.  What is neither a number nor NULL is left to the functions to refuse. */
-static int look_over(const evalci_found_table *s, const char *const *found, bool *verdicts,
-                     bool *few) {
+/* A judgement or label; false after leaving a message. */
+static bool read_judged(evalci_call *call, const char *column, sqlite3_value *value,
+                        const judge_options *options, double *x) {
+  if (!evalci_read_number(value, x))
+    return evalci_fail(call, "%s must be a number, got %s; make it one in a view, as in %s = 'yes'",
+                       column, evalci_show(value).text, column);
+  if (*x >= options->lo && *x <= options->hi) return true;
+  return evalci_fail(call,
+                     "%s must be a number from %.15g to %.15g, got %s; give the range of the "
+                     "scores in the options, as in {\"lo\":1,\"hi\":5}",
+                     column, options->lo, options->hi, evalci_show(value).text);
+}
+
+/* Reads every judgement and label, and sets whether all are 0 or 1. */
+static int check_judged(const evalci_found_table *s, const char *const *found,
+                        const judge_options *options, bool *verdicts) {
+  sqlite3_stmt *statement = NULL;
+  int rc = prepare_over(s, found, "j, t", "", &statement);
+  *verdicts = !options->ranged;
+  while (rc == SQLITE_OK && (rc = sqlite3_step(statement)) == SQLITE_ROW) {
+    rc = SQLITE_OK;
+    for (int i = 0; i <= TRUTH_ROLE && rc == SQLITE_OK; i++) {
+      sqlite3_value *value = sqlite3_column_value(statement, i);
+      double x = 0;
+      if (sqlite3_value_type(value) == SQLITE_NULL) continue;
+      if (!read_judged(s->call, found[i], value, options, &x)) rc = SQLITE_ERROR;
+      *verdicts = *verdicts && (x == 0 || x == 1);
+    }
+  }
+  sqlite3_finalize(statement);
+  return rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+/* Whether the different judgements and labels of labelled answers are few enough for kappa. */
+static int count_categories(const evalci_found_table *s, const char *const *found, bool *few) {
   sqlite3_stmt *statement = NULL;
   int rc = prepare_over(
       s, found,
-      "max(j + 0 NOT IN (0, 1)), max(t + 0 NOT IN (0, 1)), "
       "count(DISTINCT CASE WHEN j + t IS NULL THEN NULL WHEN x THEN j + 0 ELSE t + 0 END)",
       " CROSS JOIN (SELECT 0 AS x UNION ALL SELECT 1)", &statement);
   if (rc == SQLITE_OK) rc = sqlite3_step(statement);
-  *verdicts = !sqlite3_column_int(statement, 0) && !sqlite3_column_int(statement, 1);
-  *few = sqlite3_column_int64(statement, 2) <= EVALCI_MOST_CATEGORIES;
+  *few = sqlite3_column_int64(statement, 0) <= EVALCI_MOST_CATEGORIES;
   sqlite3_finalize(statement);
   return rc == SQLITE_ROW ? SQLITE_OK : rc;
 }
@@ -144,9 +177,9 @@ static int look_over(const evalci_found_table *s, const char *const *found, bool
 static int prepare_judge(const evalci_found_table *s, const char *const *found,
                          const judge_options *options, unsigned used, sqlite3_stmt **out) {
   bool verdicts, few;
-  int rc = look_over(s, found, &verdicts, &few);
+  int rc = check_judged(s, found, options, &verdicts);
+  if (rc == SQLITE_OK) rc = count_categories(s, found, &few);
   if (rc != SQLITE_OK) return rc;
-  if (options->ranged) verdicts = false;
   used |= 1u << ANSWERS;
   sqlite3_str *select = sqlite3_str_new(s->db);
   for (int i = 0; i < JUDGE_COLUMNS; i++) {

@@ -198,6 +198,19 @@ def test_votes():
     ends("a bad scale", 3, "votes", votes, "--scale", "0", says="--scale must be a number above 0")
     ends("answers", 3, "votes", results, says="evalci leaderboard")
     ends("no files", 3, "votes", says="must be named")
+    said = HERE / "said.csv"
+    said.write_text("left,right,said\n" + "".join(f"{a},{b},{w}\n" * n for a, b, w, n in rows) + "m0,m1,\n")
+    ends("other names", 3, "votes", said, says="there are: left, right, said; name them by --model-a, --model-b and --winner")
+    named = "--model-a", "left", "--model-b", "right", "--winner", "said"
+    same("columns by name, and a vote without a winner", json.loads(ends("named", 0, "votes", said, "--json", *named)), rated)
+    with sqlite3.connect(HERE / "arena.db") as db:
+        db.execute("CREATE TABLE said AS SELECT model_a AS left, model_b AS right, winner AS said FROM votes")
+    same("in a database too", json.loads(ends("named in place", 0, "votes", HERE / "arena.db", "--table", "said", "--json", *named)), rated)
+    said.write_text("model_a,model_b,winner\n" + "".join(f"{a},{b},{ {'tie': 0.5, 'model_a': 1}.get(w, w)}\n" * n for a, b, w, n in rows))
+    same("scores for winners", json.loads(ends("scores", 0, "votes", said, "--json")), rated)
+    said.write_text("model_a,model_b,winner\nx,y,7\nx,x,tie\n")
+    ends("values at fault", 3, "votes", said, says=["line 2: winner must be model_a, model_b, tie or both_bad, or 1, 0 or 0.5, got '7'",
+                                                    "line 3: model_a and model_b must differ, got 'x'"])
     ends("help", 0, "help", "votes", says=["--anchor", "--position"])
 
 

@@ -261,8 +261,12 @@ def votes(t):
         file.write_text(content)
         t.run(db, file)
         t.check("votes: the file again", t.rows(db, query), expected)
-    t.refuses("votes: words that are none", t.file("votes.csv", "model_a,model_b,winner\nx,y,maybe\nx,x,tie\n,y,tie\n"), "line 2: winner must be",
-              "line 3: model_a and model_b are the same", "line 4: model_a and model_b must be names")
+    t.refuses("votes: words that are none", t.file("votes.csv", "model_a,model_b,winner\nx,y,maybe\nx,x,tie\n,y,tie\n"), 
+              "line 2: winner must be model_a, model_b, tie or both_bad, or 1, 0 or 0.5, got 'maybe'",
+              "line 3: model_a and model_b must differ, got 'x'", "line 4: model_a and model_b must be names, got ''")
+    scores = "left,right,won\nx,y,1\nx,y,0.0\nx,y,.5\nx,y,\n"
+    t.imports("votes: scores of columns with other names; none is skipped", t.file("scores.csv", scores),
+              [("x", "y", "model_a"), ("x", "y", "model_b"), ("x", "y", "tie")], query, model_a="left", model_b="right", winner="won")
     t.refuses("votes and answers", [file, t.file("a.csv", "model,item,correct\nm,1,1\n")], "some of the files are votes and some are answers")
 
 

@@ -93,7 +93,7 @@ static struct reference {
   const char *method;
   int rows;
   double worst;
-} references[METHODS] = {{"bt_ratings"}, {"bt_pairs"}, {"bt_first_place"}};
+} references[METHODS] = {{"bt_ratings", 0, 0}, {"bt_pairs", 0, 0}, {"bt_first_place", 0, 0}};
 
 static void compare_line(char **c) {
   int method = 0;
