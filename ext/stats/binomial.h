@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "beta.h"
+#include "model.h"
 
 /* The probability of k of n with the rate p, 0 < p < 1; k need not be whole, but lies in [0, n]. */
 double ev_binomial_pmf(double k, double n, ev_point p);
@@ -26,5 +27,11 @@ ev_window ev_binomial_window(double n, ev_point p);
 static inline double ev_trial_stride(double n, double rate) {
   return fmax(1, fmin(n, floor(0.01 / rate)));
 }
+
+/* Goes from n, where holds() is true, down by strides to the first number where it is not, or below
+** `least`, or after so many evaluations; then bisects the last stride. */
+ev_status ev_search_down(double least, double stride, double evaluations,
+                         bool (*holds)(double n, void *context), void *context, ev_host host,
+                         double *n);
 
 #endif

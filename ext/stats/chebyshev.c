@@ -42,14 +42,12 @@ void ev_chebyshev_from_roots(int terms, const double *roots, const double *value
   series[0] /= 2;
 }
 
-void ev_chebyshev_at(const double *series, int degree, int count, const double *x, double *out) {
-  double b0[EV_CHEBYSHEV_POINTS] = {0}, b1[EV_CHEBYSHEV_POINTS] = {0};
-  assert(count <= EV_CHEBYSHEV_POINTS);
-  for (int k = degree; k > 0; k--)
-    for (int i = 0; i < count; i++) {
-      double b2 = b1[i];
-      b1[i] = b0[i];
-      b0[i] = series[k] + 2 * x[i] * b1[i] - b2;
-    }
-  for (int i = 0; i < count; i++) out[i] = series[0] + x[i] * b0[i] - b1[i];
+double ev_chebyshev_at(const double *series, int degree, double x) {
+  double b0 = 0, b1 = 0;
+  for (int k = degree; k > 0; k--) {
+    double b2 = b1;
+    b1 = b0;
+    b0 = series[k] + 2 * x * b1 - b2;
+  }
+  return series[0] + x * b0 - b1;
 }

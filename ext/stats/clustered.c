@@ -63,8 +63,7 @@ static pooled_counts pool_clusters(const ev_cluster *clusters, size_t count) {
   return sum;
 }
 
-/* One question per cluster. */
-static bool are_independent(const ev_cluster *clusters, size_t count) {
+bool ev_clusters_single(const ev_cluster *clusters, size_t count) {
   for (size_t i = 0; i < count; i++)
     if (clusters[i].n > 1) return false;
   return true;
@@ -73,7 +72,7 @@ static bool are_independent(const ev_cluster *clusters, size_t count) {
 ev_status ev_clustered(const ev_cluster *clusters, size_t count, const ev_options *options,
                        ev_host host, ev_interval *ci) {
   assert(options->level > 0 && options->level < 1 && count > 0);
-  if (are_independent(clusters, count)) {
+  if (ev_clusters_single(clusters, count)) {
     pooled_counts pooled = pool_clusters(clusters, count);
     ev_options uniform = {.level = options->level, .a = 1, .b = 1};
     return ev_bayes((double[]){pooled.right, pooled.all}, &uniform, host, ci);
@@ -102,7 +101,7 @@ ev_status ev_clustered_prob_above(const ev_cluster *clusters, size_t count,
                                   const ev_options *options, ev_host host, double *p) {
   double t = options->threshold;
   assert(t >= 0 && t <= 1 && count > 0);
-  if (t == 0 || t == 1 || are_independent(clusters, count)) {
+  if (t == 0 || t == 1 || ev_clusters_single(clusters, count)) {
     pooled_counts pooled = pool_clusters(clusters, count);
     ev_options uniform = {.level = 0.95, .a = 1, .b = 1, .threshold = t};
     return ev_prob_above((double[]){pooled.right, pooled.all}, &uniform, host, p);

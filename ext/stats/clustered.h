@@ -20,6 +20,9 @@ int ev_clusters_by_counts(const void *a, const void *b);
 ** order; returns how many are left. */
 size_t ev_clusters_merge(const ev_cluster *clusters, size_t count, ev_cluster *merged);
 
+/* One question per cluster. */
+bool ev_clusters_single(const ev_cluster *clusters, size_t count);
+
 /* A model from one cluster or more.  Neither their order nor how equal ones are merged
 ** changes a digit. */
 typedef ev_status ev_cluster_model(const ev_cluster *clusters, size_t count,

@@ -30,29 +30,17 @@ typedef struct mixture {
   double origin_logit;
 } mixture;
 
-EV_INLINE void read_four(const double *x, ev_lanes *out) {
-  *out = (ev_lanes){x[0], x[1], x[2], x[3]};
-}
-
 /* ln of the sum of exp(ln_weight + a ln_x + b ln_y), four at a time. */
 EV_WIDE static double ln_mixture(const mixture *m, double ln_x, double ln_y) {
   double most = -HUGE_VAL;
   ev_lanes sum = {0, 0, 0, 0};
   for (size_t i = 0; i < m->count; i += EV_LANES) {
-    ev_lanes ln, a, b;
-    read_four(m->ln_weight + i, &ln);
-    read_four(m->a + i, &a);
-    read_four(m->b + i, &b);
-    ln += a * ln_x + b * ln_y;
-    for (int j = 0; j < EV_LANES; j++) {
-      m->ln[i + (size_t)j] = ln[j];
-      most = ln[j] > most ? ln[j] : most;
-    }
+    ev_lanes ln = *(const ev_lanes_of *)(m->a + i) * ln_x + *(const ev_lanes_of *)(m->b + i) * ln_y;
+    *(ev_lanes_of *)(m->ln + i) = ln += *(const ev_lanes_of *)(m->ln_weight + i);
+    for (int j = 0; j < EV_LANES; j++) most = ln[j] > most ? ln[j] : most;
   }
   for (size_t i = 0; i < m->count; i += EV_LANES) {
-    ev_lanes part;
-    read_four(m->ln + i, &part);
-    part -= most;
+    ev_lanes part = *(const ev_lanes_of *)(m->ln + i) - most;
     ev_exp(&part, 1);
     sum += part;
   }

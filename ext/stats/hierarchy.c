@@ -228,8 +228,6 @@ static ev_status add_line_at(ev_hierarchy *h, double d, double ln_weight) {
   ev_hierarchy_line line = {.d = d,
                             .first_s = top.at - (double)below * step,
                             .step_s = step,
-                            .mode = top.at,
-                            .sd = top.sd,
                             .ln_measure = ln_measure,
                             .first = first,
                             .count = h->count - first};
@@ -295,32 +293,19 @@ static panel_edge next_edge(joint *p, panel_edge from, double width, double most
 /* On the panel about the mode, and on the others; a normal falls by 4 and by 32. */
 static const double FALL_NEAR_MODE = 6, FALL_ELSEWHERE = 36;
 
-/* From the first panel's lower end down. */
-static ev_status add_panels_below(ev_hierarchy *h, summit top, panel_edge at) {
-  /* If a cluster is all wrong, x^(d theta) is evaluated for x as small as 1e-308:
-  ** d up to here has only to resolve e^(-14 d/0.02). */
+/* From an end of the first panel down (way -1) or up (1).  If a cluster is all wrong, x^(d theta)
+** is evaluated for x as small as 1e-308: d up to `small` has only to resolve e^(-14 d/0.02).
+** From `large` on 1/d runs over four times its distance to the poles at -1/i, i < n, at the most,
+** and sixteen nodes leave 5e-14. */
+static ev_status add_panels(ev_hierarchy *h, summit top, panel_edge at, int way) {
+  joint *p = h->joint;
   double small = fmin(log(0.02), top.at - 3);
-  joint *p = h->joint;
-  while (at.ln > top.ln - p->model.cut_off) {
-    if (at.r <= small) return add_line_panel(h, (line_panel){PANEL_OF_D, exp(at.r), 0});
-    panel_edge next = next_edge(p, at, -p->panel_width, FALL_ELSEWHERE);
-    ev_status status = add_line_panel(h, (line_panel){PANEL_OF_R, at.r, next.r});
-    if (status != EV_OK) return status;
-    at = next;
-  }
-  return isnan(at.ln) ? EV_NOT_CONVERGED : EV_OK;
-}
-
-/* From the first panel's upper end up. */
-static ev_status add_panels_above(ev_hierarchy *h, summit top, panel_edge at) {
-  /* From here on 1/d runs over four times its distance to the poles at -1/i, i < n, at
-  ** the most, and sixteen nodes leave 5e-14. */
-  joint *p = h->joint;
   double large = fmax(log(fmax(4, p->model.answers / 4)), top.at);
   while (at.ln > top.ln - p->model.cut_off) {
-    if (p->model.prior == EV_PRIOR_ICC && at.r >= large)
+    if (way < 0 && at.r <= small) return add_line_panel(h, (line_panel){PANEL_OF_D, exp(at.r), 0});
+    if (way > 0 && p->model.prior == EV_PRIOR_ICC && at.r >= large)
       return add_line_panel(h, (line_panel){PANEL_OF_ICC, 1 / (1 + exp(at.r)), 0});
-    panel_edge next = next_edge(p, at, p->panel_width, FALL_ELSEWHERE);
+    panel_edge next = next_edge(p, at, way * p->panel_width, FALL_ELSEWHERE);
     ev_status status = add_line_panel(h, (line_panel){PANEL_OF_R, at.r, next.r});
     if (status != EV_OK) return status;
     at = next;
@@ -341,10 +326,10 @@ static ev_status add_line_panels(ev_hierarchy *h) {
   panel_edge above = next_edge(p, mode, half, FALL_NEAR_MODE);
   panel_edge below = next_edge(p, mode, -half, FALL_NEAR_MODE);
   status = add_line_panel(h, (line_panel){PANEL_OF_R, below.r, above.r});
-  if (status == EV_OK) status = add_panels_above(h, top, above);
+  if (status == EV_OK) status = add_panels(h, top, above, 1);
   p->peak = peak;
   p->spread = spread;
-  if (status == EV_OK) status = add_panels_below(h, top, below);
+  if (status == EV_OK) status = add_panels(h, top, below, -1);
   return status;
 }
 

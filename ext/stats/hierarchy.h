@@ -51,9 +51,8 @@ typedef struct ev_hierarchy_point {
 /* All points of one d: logit theta = first_s + i * step_s, i < count. */
 typedef struct ev_hierarchy_line {
   double d, first_s, step_s;
-  double mode, sd;     /* of logit theta, the sd by its curvature there */
   double ln_measure;   /* ln of prior of d x quadrature weight; theta (1-theta) completes it */
-  size_t first, count; /* its points; none where the line is negligible */
+  size_t first, count; /* its points: negligible lines are left out */
 } ev_hierarchy_line;
 
 typedef struct ev_hierarchy {

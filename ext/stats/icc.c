@@ -65,17 +65,11 @@ static ev_status find_icc(icc_posterior *p, const ev_options *options, ev_interv
   return status;
 }
 
-static bool asked_once(const ev_cluster *clusters, size_t count) {
-  for (size_t i = 0; i < count; i++)
-    if (clusters[i].n > 1) return false;
-  return true;
-}
-
 ev_status ev_icc(const ev_cluster *clusters, size_t count, const ev_options *options, ev_host host,
                  ev_interval *ci) {
   ev_options icc = {.level = options->level, .prior = EV_PRIOR_ICC};
   icc_posterior p = {.status = EV_OK};
-  if (asked_once(clusters, count)) {
+  if (ev_clusters_single(clusters, count)) {
     *ci = (ev_interval){ev_tail(options), 1 - ev_tail(options)};
     return EV_OK;
   }

@@ -248,21 +248,30 @@ static int panel_parts(const ev_panel *panel) {
          (int)(fmin(MARGINAL_PANEL_RANGE, panel_range(panel)) / MARGINAL_PART_RANGE);
 }
 
-/* Replaces points x by the density there.  The series of a panel that is too low to matter may not
-** have converged, and must not rise above its samples. */
+enum { NODES_IN_LANES = EV_NODES / EV_LANES };
+
+/* Replaces points x, side by side, by the density there.  The series of a panel that is too low to
+ *matter may not
+ ** have converged, and must not rise above its samples. */
 EV_INLINE void panel_densities(const ev_marginal *m, const ev_panel *panel, int count,
                                ev_lanes *x) {
   double most = panel->residual < MARGINAL_ROUNDING ? HUGE_VAL : panel->ln_most;
-  ev_chebyshev_in_lanes(panel->series, panel->degree, count, x, x);
+  const double *series = panel->series;
+  ev_lanes b0[NODES_IN_LANES] = {{0}}, b1[NODES_IN_LANES] = {{0}};
+  for (int k = panel->degree; k > 0; k--)
+#pragma GCC unroll 4
+    for (int i = 0; i < count; i++) {
+      ev_lanes b2 = b1[i];
+      b1[i] = b0[i];
+      b0[i] = series[k] + 2 * x[i] * b1[i] - b2;
+    }
   for (int i = 0; i < count; i++) {
-    x[i] = -x[i];
+    x[i] = -(series[0] + x[i] * b0[i] - b1[i]);
     ev_at_least(&x[i], -most);
     x[i] = -x[i] - m->ln_peak;
   }
   ev_exp(x, count);
 }
-
-enum { NODES_IN_LANES = EV_NODES / EV_LANES };
 
 /* The mass of a panel between two of its points, from -1 to 1. */
 EV_WIDE static double panel_mass(const ev_marginal *m, const ev_panel *panel, double from,
@@ -395,10 +404,6 @@ double ev_marginal_beyond(const ev_marginal *m, double z, bool above) {
   return mass / m->mass;
 }
 
-bool ev_marginal_negligible(const ev_marginal *m, double ln, double share) {
-  return ln <= m->ln_peak + log(share);
-}
-
 /* The part of a panel, between two of its points, that contains a quantile, and the mass from its
 ** start to the quantile. */
 typedef struct quantile_part {
@@ -459,21 +464,23 @@ ev_status ev_marginal_interval(const ev_marginal *m, double tail, ev_interval *z
   return ev_interval_status(*z);
 }
 
-double ev_ln_sum(ev_ln_term *ln_term, void *context, int least, int most, double ln_drop, int *peak,
-                 double *ln_truncated) {
-  int start = *peak;
+/* The trapezoid rule's steps in each direction: 480 was the largest number observed. */
+enum { TRAPEZOID_STEPS = 2000 };
+
+/* Goes both ways from the peak, and rescales the sum where a term is larger than all before. */
+double ev_ln_integral(ev_ln_density *ln_density, void *context, double peak, double step,
+                      double ln_drop, double *ln_truncated) {
   double best = -HUGE_VAL, sum = 0, first = -HUGE_VAL;
   *ln_truncated = -HUGE_VAL;
-  for (int side = 1, j = start; side >= -1; side -= 2, j = start - 1) {
+  for (int side = 1; side >= -1; side -= 2) {
     double here = first;
     bool fell = false;
-    for (; j >= least && j <= most && !fell; j += side) {
-      here = ln_term(j, context);
-      if (j == start) first = here;
+    for (int j = side > 0 ? 0 : 1; j <= TRAPEZOID_STEPS && !fell; j++) {
+      here = ln_density(peak + side * j * step, context);
+      if (j == 0) first = here;
       if (here > best) {
         sum = sum * exp(best - here) + 1;
         best = here;
-        *peak = j;
       } else {
         /* negligible, also if only -infinity has been evaluated so far */
         sum += here == -HUGE_VAL ? 0 : exp(here - best);
@@ -483,28 +490,5 @@ double ev_ln_sum(ev_ln_term *ln_term, void *context, int least, int most, double
     if (!fell) *ln_truncated = fmax(*ln_truncated, here);
   }
   if (isnan(sum)) return NAN;
-  return sum > 0 ? best + log(sum) : -HUGE_VAL;
-}
-
-/* The trapezoid rule's steps in each direction: 480 was the largest number observed. */
-enum { TRAPEZOID_STEPS = 2000 };
-
-typedef struct trapezoid {
-  ev_ln_density *ln_density;
-  void *context;
-  double origin, step;
-} trapezoid;
-
-static double ln_at_step(int j, void *context) {
-  const trapezoid *t = context;
-  return t->ln_density(t->origin + j * t->step, t->context);
-}
-
-double ev_ln_integral(ev_ln_density *ln_density, void *context, double peak, double step,
-                      double ln_drop, double *ln_truncated) {
-  trapezoid t = {ln_density, context, peak, step};
-  int at = 0;
-  double ln =
-      ev_ln_sum(ln_at_step, &t, -TRAPEZOID_STEPS, TRAPEZOID_STEPS, ln_drop, &at, ln_truncated);
-  return ln + log(step);
+  return (sum > 0 ? best + log(sum) : -HUGE_VAL) + log(step);
 }

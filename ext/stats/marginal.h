@@ -80,17 +80,6 @@ double ev_marginal_beyond(const ev_marginal *m, double z, bool above);
 /* The points that leave the share `tail` below, and above. */
 ev_status ev_marginal_interval(const ev_marginal *m, double tail, ev_interval *z);
 
-/* Whether a density, given by its logarithm, is at most this share of the peak. */
-bool ev_marginal_negligible(const ev_marginal *m, double ln, double share);
-
-/* ln of a sum over whole numbers from `least` to `most` of a function with one peak, given by its
-** logarithm.  The sum goes both ways from *peak, which need only be near, until e^-ln_drop of the
-** largest term, and sets *peak to the true one.  *ln_truncated is the largest term at which the
-** range ended before that, or -HUGE_VAL.  NaN if a term is NaN. */
-typedef double ev_ln_term(int j, void *context);
-double ev_ln_sum(ev_ln_term *ln_term, void *context, int least, int most, double ln_drop, int *peak,
-                 double *ln_truncated);
-
 /* ln of the integral over the whole axis of a density that falls off at least exponentially, by the
 ** plain trapezoid rule, which converges exponentially.  *ln_truncated is the last term if 2,000
 ** steps in either direction were not enough, or else -HUGE_VAL. */

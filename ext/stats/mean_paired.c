@@ -85,44 +85,38 @@ static ev_status diff_probability(ev_atoms *atoms, bool sized, const ev_options 
   return status;
 }
 
-ev_status ev_paired_mean_diff(const ev_score *diffs, size_t count, const ev_options *options,
-                              ev_host host, ev_interval *ci) {
+/* Of rows' differences, or those of clusters: the interval, or P(difference > margin). */
+static ev_status of_diffs(const ev_score *rows, const ev_score_cluster *clusters, size_t count,
+                          const ev_options *options, ev_host host, ev_interval *ci, double *p) {
   ev_score_range range = diff_range(options);
   ev_atoms atoms;
-  ev_status status = ev_atoms_of_scores(diffs, count, &range, &atoms);
-  if (status == EV_OK) status = diff_interval(&atoms, false, options, host, ci);
+  ev_status status = rows ? ev_atoms_of_scores(rows, count, &range, &atoms)
+                          : ev_atoms_of_clusters(clusters, count, &range, &atoms);
+  if (status == EV_OK)
+    status = ci ? diff_interval(&atoms, clusters, options, host, ci)
+                : diff_probability(&atoms, clusters, options, host, p);
   ev_atoms_free(&atoms);
   return status;
+}
+
+ev_status ev_paired_mean_diff(const ev_score *diffs, size_t count, const ev_options *options,
+                              ev_host host, ev_interval *ci) {
+  return of_diffs(diffs, NULL, count, options, host, ci, NULL);
 }
 
 ev_status ev_clustered_mean_diff(const ev_score_cluster *diffs, size_t count,
                                  const ev_options *options, ev_host host, ev_interval *ci) {
-  ev_score_range range = diff_range(options);
-  ev_atoms atoms;
-  ev_status status = ev_atoms_of_clusters(diffs, count, &range, &atoms);
-  if (status == EV_OK) status = diff_interval(&atoms, true, options, host, ci);
-  ev_atoms_free(&atoms);
-  return status;
+  return of_diffs(NULL, diffs, count, options, host, ci, NULL);
 }
 
 ev_status ev_paired_mean_prob_better(const ev_score *diffs, size_t count, const ev_options *options,
                                      ev_host host, double *p) {
-  ev_score_range range = diff_range(options);
-  ev_atoms atoms;
-  ev_status status = ev_atoms_of_scores(diffs, count, &range, &atoms);
-  if (status == EV_OK) status = diff_probability(&atoms, false, options, host, p);
-  ev_atoms_free(&atoms);
-  return status;
+  return of_diffs(diffs, NULL, count, options, host, NULL, p);
 }
 
 ev_status ev_clustered_mean_prob_better(const ev_score_cluster *diffs, size_t count,
                                         const ev_options *options, ev_host host, double *p) {
-  ev_score_range range = diff_range(options);
-  ev_atoms atoms;
-  ev_status status = ev_atoms_of_clusters(diffs, count, &range, &atoms);
-  if (status == EV_OK) status = diff_probability(&atoms, true, options, host, p);
-  ev_atoms_free(&atoms);
-  return status;
+  return of_diffs(NULL, diffs, count, options, host, NULL, p);
 }
 
 ev_status ev_no_worse_prob(const ev_score *diffs, size_t count, const ev_options *options,

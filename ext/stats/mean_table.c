@@ -214,8 +214,8 @@ static double end_slope(const double *series, double end) {
 
 double ev_mean_curve_at(const ev_mean_table *table, ev_mean_curve curve, double logit) {
   const ev_mean_panel *panel = panel_with(table, logit);
-  double x = (2 * logit - panel->from - panel->to) / (panel->to - panel->from), ln;
+  double x = (2 * logit - panel->from - panel->to) / (panel->to - panel->from);
   double inside = fmax(-1, fmin(1, x));
-  ev_chebyshev_at(panel->series[curve], EV_TABLE_DEGREE, 1, &inside, &ln);
+  double ln = ev_chebyshev_at(panel->series[curve], EV_TABLE_DEGREE, inside);
   return x == inside ? ln : ln + end_slope(panel->series[curve], inside) * (x - inside);
 }

@@ -24,6 +24,7 @@
 #include <stdlib.h>
 
 #include "nested_posterior.h"
+#include "root.h"
 #include "sinc.h"
 
 /* Lines that a polynomial goes through, and steps of z one way. */
@@ -34,7 +35,7 @@ typedef enum part_of_variance { OF_WITHIN, OF_QUESTIONS, OF_RERUNS } part_of_var
 /* The density of t and the mass of nodes of ln d2: a row for each line. */
 typedef struct plane {
   const ev_nested_posterior *p;
-  size_t nodes, first, lines;
+  size_t nodes, lines;
   double near, far;         /* of t */
   double least, most;       /* r1, beyond which lines are negligible */
   double *t;                /* owned: of each line, rising */
@@ -83,19 +84,14 @@ static void fill_line(const plane *m, const ev_hierarchy_line *line, double *ln)
 /* The outermost of 16 nodes of Gauss and Legendre on (0,1). */
 static const double FIRST_NODE = 0.0052995325;
 
-/* Finds out whether the outermost lines belong to panels of d or of 1/d, which begin at 0, and
-** whether they have points. */
+/* Finds out whether the outermost lines belong to panels of d or of 1/d, which begin at 0. */
 static void find_ends(plane *m, const ev_hierarchy_line *lines, size_t count) {
   *m = (plane){.far = HUGE_VAL, .least = -HUGE_VAL, .most = HUGE_VAL, .ln_most = -HUGE_VAL};
   if (lines[1].d > 3 * lines[0].d) m->near = lines[0].d / FIRST_NODE;
   if (lines[count - 1].d > 3 * lines[count - 2].d) m->far = lines[count - 1].d * FIRST_NODE;
-  size_t first = 0, end = count;
-  while (lines[first].count == 0) first++;
-  while (lines[end - 1].count == 0) end--;
-  if (first > 0 || m->near == 0) m->least = log(lines[first].d);
-  if (end < count || m->far == HUGE_VAL) m->most = log(lines[end - 1].d);
-  m->first = first;
-  m->lines = end - first;
+  if (m->near == 0) m->least = log(lines[0].d);
+  if (m->far == HUGE_VAL) m->most = log(lines[count - 1].d);
+  m->lines = count;
 }
 
 static ev_status make_plane(ev_nested_posterior *p, plane *m) {
@@ -110,7 +106,7 @@ static ev_status make_plane(ev_nested_posterior *p, plane *m) {
   m->row = m->ln + m->lines * width;
   if (m->lines < PLANE_TAPS) return EV_NOT_CONVERGED;
   for (size_t i = 0; i < m->lines; i++) {
-    const ev_hierarchy_line *line = &p->h.lines[m->first + i];
+    const ev_hierarchy_line *line = &p->h.lines[i];
     m->t[i] = t_of(m, line->d);
     fill_line(m, line, m->ln + i * width);
     double ln = m->ln[i * width + m->nodes] + ln_slope(m, line->d);
@@ -176,8 +172,7 @@ static double step_of_z(const plane *m, part_of_variance which, double at, doubl
 }
 
 /* P(share > S(at)), from the mode of r1 both ways. */
-static double part_above(double at, void *context) {
-  const share_request *asked = context;
+static double part_above(double at, const share_request *asked) {
   plane *m = asked->plane;
   double c = fmin(1, m->sd), step = step_of_z(m, asked->which, at, c), sum = 0;
   double start = (fmax(at, m->mode) - at) / c;
@@ -191,6 +186,34 @@ static double part_above(double at, void *context) {
       sum += slope * mass_beyond(m, asked->which, &taps, at + log1p(exp(-r)) - log(-expm1(-away)));
     }
   return sum * step;
+}
+
+/* ln(p / share), or that of the complements where they are smaller. */
+static double excess_of(double p, double share) {
+  return share < 0.5 ? log(fmax(p, 1e-300) / share) : -log(fmax(1 - p, 1e-300) / (1 - share));
+}
+
+/* Moves *x from a guess to where P(share > S(x)) is `share`; `scale` is that on which it falls.
+** By secants in a bracket; the step before the last is the last one's error. */
+static ev_status find_part_bound(const share_request *asked, double share, double scale,
+                                 double *x) {
+  ev_bracket in = {-60, 60};
+  double at = fmax(-59, fmin(59, *x)), before = NAN, excess_before = NAN;
+  for (int i = 0; i < 200; i++) {
+    double excess = excess_of(part_above(at, asked), share);
+    double wish = at - excess * (at - before) / (excess - excess_before);
+    if (isnan(excess)) return EV_NOT_CONVERGED;
+    if (i == 0) wish = at + (excess > 0 ? scale : -scale);
+    if (excess == 0) wish = at;
+    if (i > 0 && (fabs(wish - at) < 1e-6 * scale || in.high - in.low < 1e-10)) {
+      *x = wish;
+      return EV_OK;
+    }
+    before = at;
+    excess_before = excess;
+    at = ev_bracket_next(&in, at, excess < 0, wish);
+  }
+  return EV_NOT_CONVERGED;
 }
 
 /* Sums of a share and of its square. */
@@ -226,8 +249,8 @@ static ev_status find_part_bounds(plane *m, part_of_variance which, ev_each *sha
   double middle = log(mean / (1 - mean)), scale = fmin(2, sd / 4);
   share->lo = middle - 2 * sd;
   share->hi = middle + 2 * sd;
-  ev_status status = ev_quantile_of(part_above, &asked, 1 - tail, scale, &share->lo);
-  if (status == EV_OK) status = ev_quantile_of(part_above, &asked, tail, scale, &share->hi);
+  ev_status status = find_part_bound(&asked, 1 - tail, scale, &share->lo);
+  if (status == EV_OK) status = find_part_bound(&asked, tail, scale, &share->hi);
   share->lo = ev_at_logit(share->lo).x;
   share->hi = ev_at_logit(share->hi).x;
   return status;

@@ -263,18 +263,6 @@ static double sawtooth_evaluations(const contest *c) {
   return (8 + sqrt(c->n / spread)) / stride_of(c);
 }
 
-/* Goes from n, which is enough, down by strides to the first that is not; then bisects the last
-** stride. */
-static ev_status search_down(diff_plan *w, ev_host host, double *n) {
-  double stride = stride_of(&w->c), most = most_evaluations(&w->c), below = *n - stride;
-  for (int i = 0; i < most && below >= 1 && enough(below, w); i++) {
-    below -= stride;
-    if (ev_interrupted(host)) return EV_INTERRUPTED;
-  }
-  *n = ev_least_whole(fmax(0, below) + 1, below + stride, below + stride / 2, enough, w);
-  return EV_OK;
-}
-
 ev_status ev_plan_diff(double p_a, double p_b, double power, const ev_options *options,
                        ev_host host, double *n) {
   diff_plan w = {.p_a = p_a, .p_b = p_b, .power = power, .options = options};
@@ -286,5 +274,8 @@ ev_status ev_plan_diff(double p_a, double p_b, double power, const ev_options *o
   *n = sure < most ? sure * w.unit : HUGE_VAL;
   if (isinf(*n)) return EV_OK;
   w.c = make_contest(*n, *n, p_a, p_b, options);
-  return sawtooth_evaluations(&w.c) > most_evaluations(&w.c) ? EV_OK : search_down(&w, host, n);
+  double evaluations = most_evaluations(&w.c);
+  return sawtooth_evaluations(&w.c) > evaluations
+             ? EV_OK
+             : ev_search_down(1, stride_of(&w.c), evaluations, enough, &w, host, n);
 }

@@ -164,16 +164,6 @@ static double smooth_plan(pairs *p, double least, double less) {
   return n < EV_MOST_QUESTIONS ? n : HUGE_VAL;
 }
 
-/* Goes from n, which is enough, down by strides to the first that is not, or below `least`; then
-** bisects the last stride. */
-static ev_status look_down_pairs(pairs *p, double least, double stride, ev_host host, double *n) {
-  double below = *n - stride;
-  for (; below >= least && pairs_enough(below, p); below -= stride)
-    if (ev_interrupted(host)) return EV_INTERRUPTED;
-  *n = ev_least_whole(fmax(below + 1, least), below + stride, below + stride / 2, pairs_enough, p);
-  return EV_OK;
-}
-
 /* The number of terms that are summed in a fraction of a second. */
 static const double MOST_SUMMED = 5e7;
 
@@ -190,7 +180,7 @@ ev_status ev_plan_paired(double only_a, double only_b, double power, const ev_op
   if ((w.most - w.least + 1) * looks > MOST_SUMMED || w.most - low.least > MOST_PAIRED_TERMS)
     return EV_OK;
   if (!fill_given(&p, low.least, w.most)) return EV_NO_MEMORY;
-  ev_status status = look_down_pairs(&p, least, stride, host, n);
+  ev_status status = ev_search_down(least, stride, HUGE_VAL, pairs_enough, &p, host, n);
   free(p.given);
   return status;
 }

@@ -76,12 +76,9 @@ static const double MOST_GATE_EVALUATIONS = 10000;
 /* From n, which is enough, down to the first that is not: by strides, in the last of which a
 ** bisection finds it.  Both limits are a count apart, which is 1/(p - t) questions. */
 static ev_status search_down_gate(gate_plan *w, ev_host host, double *n) {
-  double stride = ev_trial_stride(*n, fmin(w->t.x, w->t.y)), below = *n - stride;
+  double stride = ev_trial_stride(*n, fmin(w->t.x, w->t.y));
   if (w->p.y == 0 || 1 / (w->p.x - w->t.x) > MOST_GATE_EVALUATIONS * stride) return EV_OK;
-  for (; below >= 1 && passes_often(below, w); below -= stride)
-    if (ev_interrupted(host)) return EV_INTERRUPTED;
-  *n = ev_least_whole(fmax(0, below) + 1, below + stride, below + stride / 2, passes_often, w);
-  return EV_OK;
+  return ev_search_down(1, stride, HUGE_VAL, passes_often, w, host, n);
 }
 
 ev_status ev_plan_gate(double p, double t, double sure, double power, ev_host host, double *n) {

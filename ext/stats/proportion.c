@@ -24,16 +24,10 @@ static void assert_proportion(const double *counts, const ev_options *options) {
   (void)options;
 }
 
-static bool beta_lower_bound(const ev_beta *d, double mass, double *bound) {
-  ev_point x;
-  if (!ev_beta_quantile(d, (ev_point){mass, 1 - mass}, &x)) return false;
-  *bound = x.x;
-  return true;
-}
-
-static bool beta_upper_bound(const ev_beta *d, double mass, double *bound) {
-  ev_point x;
-  if (!ev_beta_quantile(d, (ev_point){1 - mass, mass}, &x)) return false;
+/* The bound with `mass` below it, or above it if `upper`. */
+static bool beta_bound(const ev_beta *d, double mass, bool upper, double *bound) {
+  ev_point x, p = upper ? (ev_point){1 - mass, mass} : (ev_point){mass, 1 - mass};
+  if (!ev_beta_quantile(d, p, &x)) return false;
   *bound = x.x;
   return true;
 }
@@ -54,7 +48,8 @@ ev_status ev_bayes(const double *counts, const ev_options *options, ev_host host
   (void)host;
   ev_beta d = proportion_posterior(counts, options);
   double mass = ev_tail(options), lo, hi;
-  if (!beta_lower_bound(&d, mass, &lo) || !beta_upper_bound(&d, mass, &hi)) return EV_NOT_CONVERGED;
+  if (!beta_bound(&d, mass, false, &lo) || !beta_bound(&d, mass, true, &hi))
+    return EV_NOT_CONVERGED;
   *ci = ordered_interval(lo, hi);
   return ev_interval_status(*ci);
 }
@@ -156,9 +151,9 @@ ev_status ev_hdi(const double *counts, const ev_options *options, ev_host host, 
   bool converged = true;
   *ci = (ev_interval){0, 1};
   if (d.a <= 1) {
-    converged = beta_upper_bound(&d, s.outside, &ci->hi);
+    converged = beta_bound(&d, s.outside, true, &ci->hi);
   } else if (d.b <= 1) {
-    converged = beta_lower_bound(&d, s.outside, &ci->lo);
+    converged = beta_bound(&d, s.outside, false, &ci->lo);
   } else if (options->level < HDI_FLAT_LEVEL) {
     *ci = hdi_around_mode(&d, options->level);
   } else {
@@ -176,11 +171,11 @@ ev_status ev_cp(const double *counts, const ev_options *options, ev_host host, e
   *ci = (ev_interval){0, 1};
   if (k > 0) {
     ev_beta d = ev_beta_make(k, n - k + 1);
-    converged = beta_lower_bound(&d, mass, &ci->lo);
+    converged = beta_bound(&d, mass, false, &ci->lo);
   }
   if (k < n) {
     ev_beta d = ev_beta_make(k + 1, n - k);
-    converged = beta_upper_bound(&d, mass, &ci->hi) && converged;
+    converged = beta_bound(&d, mass, true, &ci->hi) && converged;
   }
   return converged ? ev_interval_status(*ci) : EV_NOT_CONVERGED;
 }

@@ -23,22 +23,25 @@
 
 #include "atoms.h"
 #include "binomial.h"
+#include "root.h"
 
 /* Probabilities that are equal but for rounding count as equal: P(B <= 0) = 1/4 = alpha/2 of
 ** two values at q = 1/2 and level 1/2. */
 static const double ROUNDING = 1e-12;
 
+typedef struct count_below {
+  double n, tail;
+  ev_point q;
+} count_below;
+
+static bool too_likely(double l, void *context) {
+  const count_below *c = context;
+  return !(ev_binomial_at_most(l, c->n, c->q) <= c->tail * (1 + ROUNDING));
+}
+
 /* The largest l from 0 to n with P(B <= l-1) <= tail. */
 static double lower_place(double n, ev_point q, double tail) {
-  double good = 0, bad = n + 1;
-  while (bad - good > 1) {
-    double l = floor((good + bad) / 2);
-    if (ev_binomial_at_most(l - 1, n, q) <= tail * (1 + ROUNDING))
-      good = l;
-    else
-      bad = l;
-  }
-  return good;
+  return ev_least_whole(0, n, floor(n * q.x), too_likely, &(count_below){n, tail, q});
 }
 
 static int compare_values(const void *left, const void *right) {

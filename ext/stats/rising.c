@@ -220,12 +220,12 @@ void ev_rising_fill(ev_rising *r, int cell) {
 double ev_rising_at(ev_rising *r, double x) {
   assert(x >= 0);
   if (r->factors == 0) return 0;
-  double v = log1p(x), sum;
+  double v = log1p(x);
   int cell = ev_rising_cell(r, v);
   bool last = cell == r->cells;
   double u =
       last ? 2 * r->last_cell / (1 + x) - 1 : (v - EV_RISING_CELL * cell) / EV_RISING_HALF - 1;
-  ev_chebyshev_at(r->series[cell], EV_RISING_TERMS - 1, 1, &u, &sum);
+  double sum = ev_chebyshev_at(r->series[cell], EV_RISING_TERMS - 1, u);
   return last ? sum + r->factors * v : sum;
 }
 

@@ -11,7 +11,6 @@
 #include <gsl/gsl_math.h>
 
 #include "lanes.h"
-#include "root.h"
 
 enum { SINC_TABLE = 24 };
 
@@ -19,31 +18,14 @@ enum { SINC_TABLE = 24 };
 ** 3e-15 from 24 on. */
 static double sinc_beyond(int k) {
   static const double table[SINC_TABLE] = {
-      0.5,
-      -0.089489872236083635116,
-      0.048588333209859686602,
-      -0.033093237618271982549,
-      0.025030330116344922673,
-      -0.02010716419130851736,
-      0.016794782502252867534,
-      -0.014415997123305251036,
-      0.012625774942180028276,
-      -0.011230152636997456828,
-      0.010111828846121340417,
-      -0.0091957420082166162723,
-      0.0084316483313991208897,
-      -0.0077846578125660734018,
-      0.007229790625196866246,
-      -0.0067486944720115782763,
-      0.0063275848217790425348,
-      -0.0059559079171768311904,
-      0.0056254471663374799831,
-      -0.0053297104401588615093,
-      0.0050635004293045289452,
-      -0.004822607304171875759,
-      0.0046035849151428428737,
-      -0.0044035851980504334402,
-  };
+      0.500000000000000000000,   -0.089489872236083635116,  0.048588333209859686602,
+      -0.033093237618271982549,  0.025030330116344922673,   -0.02010716419130851736,
+      0.016794782502252867534,   -0.014415997123305251036,  0.012625774942180028276,
+      -0.011230152636997456828,  0.010111828846121340417,   -0.0091957420082166162723,
+      0.0084316483313991208897,  -0.0077846578125660734018, 0.007229790625196866246,
+      -0.0067486944720115782763, 0.0063275848217790425348,  -0.0059559079171768311904,
+      0.0056254471663374799831,  -0.0053297104401588615093, 0.0050635004293045289452,
+      -0.004822607304171875759,  0.0046035849151428428737,  -0.0044035851980504334402};
   if (k < SINC_TABLE) return table[k];
   double w = 1 / gsl_pow_2(M_PI * k), sum = 1 - w * (2 - w * (24 - w * (720 - w * 40320)));
   return (k % 2 ? -1 : 1) * sum / (M_PI * M_PI * k);
@@ -86,31 +68,4 @@ double ev_sinc_below(const double *density, size_t count, double at) {
   }
   double way = fmin(at, last) - near;
   return fabs(way) > 1e-15 ? below + sinc_integral(density, (int)count, near, way) : below;
-}
-
-/* ln(p / share), or that of the complements where they are smaller. */
-static double excess_of(double p, double share) {
-  return share < 0.5 ? log(fmax(p, 1e-300) / share) : -log(fmax(1 - p, 1e-300) / (1 - share));
-}
-
-/* By secants in a bracket; the step before the last is the last one's error. */
-ev_status ev_quantile_of(double (*above)(double x, void *context), void *context, double share,
-                         double scale, double *x) {
-  ev_bracket in = {-60, 60};
-  double at = fmax(-59, fmin(59, *x)), before = NAN, excess_before = NAN;
-  for (int i = 0; i < 200; i++) {
-    double excess = excess_of(above(at, context), share);
-    double wish = at - excess * (at - before) / (excess - excess_before);
-    if (isnan(excess)) return EV_NOT_CONVERGED;
-    if (i == 0) wish = at + (excess > 0 ? scale : -scale);
-    if (excess == 0) wish = at;
-    if (i > 0 && (fabs(wish - at) < 1e-6 * scale || in.high - in.low < 1e-10)) {
-      *x = wish;
-      return EV_OK;
-    }
-    before = at;
-    excess_before = excess;
-    at = ev_bracket_next(&in, at, excess < 0, wish);
-  }
-  return EV_NOT_CONVERGED;
 }

@@ -15,15 +15,8 @@
 
 #include <stddef.h>
 
-#include "model.h"
-
 /* The mass below a point, given in steps from the first of `count` values, outside which the
 ** density is negligible. */
 double ev_sinc_below(const double *density, size_t count, double at);
-
-/* Moves *x from a guess to where above(x), the share above x, is `share`; `scale` is the scale
-** on which above(x) falls.  |x| < 60. */
-ev_status ev_quantile_of(double (*above)(double x, void *context), void *context, double share,
-                         double scale, double *x);
 
 #endif

@@ -27,6 +27,7 @@
 #include <gsl/gsl_integration.h>
 #include <gsl/gsl_sf_log.h>
 
+#include "atoms.h"
 #include "beta.h"
 #include "normal.h"
 #include "root.h"
@@ -187,8 +188,7 @@ ev_point ev_beta_prob_better(const ev_beta *a, const ev_beta *b) {
 static int order_of_models(const double *c) {
   assert(c[0] >= 0 && c[0] <= c[1] && c[1] >= 1);
   assert(c[2] >= 0 && c[2] <= c[3] && c[3] >= 1);
-  if (c[1] != c[3]) return c[1] < c[3] ? -1 : 1;
-  return c[0] < c[2] ? -1 : c[0] > c[2];
+  return ev_compare_counts(c[0], c[1], c[2], c[3]);
 }
 
 ev_status ev_prob_better(const double *c, const ev_options *options, ev_host host, double *p) {
