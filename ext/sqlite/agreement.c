@@ -27,12 +27,16 @@ static bool read_rating(evalci_call *call, sqlite3_value *value, ev_distance dis
   return evalci_read_key(value, key);
 }
 
-/* False when memory is short. */
-static bool count_ratings(evalci_group *g, const evalci_key *first, const evalci_key *second,
-                          sqlite3_int64 count, int times) {
+/* False when memory is short, or after a message. */
+static bool count_ratings(evalci_call *call, evalci_group *g, const evalci_key *first,
+                          const evalci_key *second, sqlite3_int64 count, int times) {
   evalci_entry *e = evalci_pair_entry(&g->keys, first, second);
-  if (e) evalci_add_to_entry(&g->keys, e, &count, times);
-  return e != NULL;
+  if (!e) return false;
+  if (times > 0 && e->counts[0] > ((sqlite3_int64)1 << 53) - count)
+    return evalci_fail(call, "n must add up to at most 2^53, got %lld and more; scale them down",
+                       e->counts[0]);
+  evalci_add_to_entry(&g->keys, e, &count, times);
+  return true;
 }
 
 static bool add_ratings(evalci_call *call, evalci_group *g, sqlite3_value **argv,
@@ -40,7 +44,7 @@ static bool add_ratings(evalci_call *call, evalci_group *g, sqlite3_value **argv
   evalci_key a, b;
   return read_rating(call, argv[0], g->options.distance, &a) &&
          read_rating(call, argv[1], g->options.distance, &b) &&
-         count_ratings(g, &a, &b, count, times);
+         count_ratings(call, g, &a, &b, count, times);
 }
 
 static bool add_row(evalci_call *call, evalci_group *g, sqlite3_value **argv, int times) {
@@ -62,7 +66,7 @@ static bool add_rating(evalci_call *call, evalci_group *g, sqlite3_value **argv,
   if (unit.type == SQLITE_NULL)
     return evalci_fail(call, "the unit of a rating must not be NULL; name it, or leave the row out "
                              "with WHERE unit IS NOT NULL");
-  return count_ratings(g, &unit, &rating, 1, times);
+  return count_ratings(call, g, &unit, &rating, 1, times);
 }
 
 const evalci_rows evalci_paired_ratings = {{"a", "b"}, 1, add_row};

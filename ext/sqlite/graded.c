@@ -69,7 +69,7 @@ static bool add_counted(evalci_call *call, evalci_group *g, double score, sqlite
                         int times) {
   double count;
   if (!evalci_read_count(call, "n", n, &count)) return false;
-  if (g->scores[0].total + count > 0x1p53)
+  if (times > 0 && g->scores[0].total + count > 0x1p53)
     return evalci_fail(call, "n must add up to at most 2^53, got %s and more; scale them down",
                        evalci_show(n).text);
   return evalci_add_score(&g->scores[0], score, times * count);
