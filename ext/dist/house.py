@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Draws ext/house.svg: the folders, how much is in each, and which includes files of which.
+"""Draws ext/house.svg: the folders, and which includes files of which.
 
     house.py >ext/house.svg        run by make house
 
@@ -27,7 +27,7 @@ WORDS = {
     "ext/action": "report and gate in GitHub's CI",
     "tests": "one concern per folder",
 }
-WIDTH, BOX, HIGH, ROW, GAP, TOP = 500, 232, 64, 104, 12, 12
+WIDTH, BOX, HIGH, ROW, GAP, TOP = 500, 232, 48, 88, 12, 12
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)
 
 
@@ -46,14 +46,6 @@ def includes():
             there = os.path.normpath(here.parent / name).replace("build/sql", "sql")
             pairs.add((folder_of(here), folder_of(there)))
     return {(a, b) for a, b in pairs if a != b and b != "ext"}  # ext/evalci.h is everybody's
-
-
-def amount(folder):
-    files = [f for f in (ROOT / folder).rglob("*") if f.is_file() and "__pycache__" not in f.parts]
-    if folder.startswith("ext") and any(f.suffix == ".c" for f in files):
-        files = [f for f in files if f.suffix in (".c", ".h", ".js")]
-    lines = sum(len(f.read_bytes().splitlines()) for f in files if f.suffix not in (".csv", ".corpus", ".svg"))
-    return f"{len(files)} files, {lines:,} lines"
 
 
 def rows_of(arrows):
@@ -78,8 +70,7 @@ def places(rows):
 def box(folder, x, y):
     text = f'<text x="{x + BOX / 2:g}" y='
     return (f'<g class="box" id="{folder}"><rect x="{x}" y="{y}" width="{BOX}" height="{HIGH}" rx="6"/>'
-            f'{text}"{y + 20}" class="name">{folder}/</text>{text}"{y + 38}">{escape(WORDS[folder])}</text>'
-            f'{text}"{y + 55}" class="soft">{amount(folder)}</text></g>')
+            f'{text}"{y + 20}" class="name">{folder}/</text>{text}"{y + 38}">{escape(WORDS[folder])}</text></g>')
 
 
 def arrow(a, b, at):
@@ -106,11 +97,11 @@ def main():
     print(f"""<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" role="img">
 <title>The folders of evalci: an arrow leads from a folder to one whose files it includes</title>
 <style>
-text {{ font: 14px system-ui, "Segoe UI", "DejaVu Sans", sans-serif; text-anchor: middle }} .name {{ font-weight: bold }} .soft {{ font-size: 13px }}
-.paper {{ fill: #fff }} text {{ fill: #24292f }} .soft {{ fill: #57606a }} .box rect {{ fill: #f3f6fa; stroke: #57606a }}
+text {{ font: 14px system-ui, "Segoe UI", "DejaVu Sans", sans-serif; text-anchor: middle }} .name {{ font-weight: bold }}
+.paper {{ fill: #fff }} text {{ fill: #24292f }} .box rect {{ fill: #f3f6fa; stroke: #57606a }}
 .arrow {{ stroke: #0b5fa5; stroke-width: 1.5 }} .head {{ fill: #0b5fa5 }} .rule {{ stroke: #afb8c1; stroke-dasharray: 4 4 }}
 @media (prefers-color-scheme: dark) {{
-  .paper {{ fill: #0d1117 }} text {{ fill: #e6edf3 }} .soft {{ fill: #9da7b1 }} .box rect {{ fill: #161b22; stroke: #9da7b1 }}
+  .paper {{ fill: #0d1117 }} text {{ fill: #e6edf3 }} .box rect {{ fill: #161b22; stroke: #9da7b1 }}
   .arrow {{ stroke: #58a6ff }} .head {{ fill: #58a6ff }} .rule {{ stroke: #57606a }}
 }}
 </style>

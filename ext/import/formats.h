@@ -210,7 +210,6 @@ void import_close(import_records *records);
 bool import_head(import_run *run, import_file *file, const char *at);
 /* Sets :head. */
 bool import_set_head(import_run *run, const char *text);
-const char *import_get_head(const import_run *run);
 
 /* All records of a file as a table records(number, record) of a temporary database, closed by
 ** sqlite3_close(), for formats in which other records say what one means: import_select() reads
@@ -276,14 +275,11 @@ typedef struct import_value {
 /* An answer, as it was found: words are understood, and what cannot be is refused. */
 typedef struct import_answer {
   import_value of[IMPORT_COLUMNS];
-  const import_value *kept; /* as many as import_kept() counts; NULL: none of them */
+  const import_value *kept; /* as many as columns are kept; NULL: none of them */
   const char *place;        /* NULL: the file's unit and */
   sqlite3_int64 number;
   bool comma; /* numbers have a decimal comma */
 } import_answer;
 bool import_take(import_run *run, import_file *file, const import_answer *answer);
-
-/* The columns that the person asked to keep; NULL after the last. */
-const char *import_kept(const import_run *run, int i);
 
 #endif

@@ -114,10 +114,6 @@ bool import_set_head(import_run *run, const char *text) {
   return set_text(run, &run->head, sqlite3_mprintf("%s", text));
 }
 
-const char *import_get_head(const import_run *run) {
-  return run->head;
-}
-
 /*
 ** Texts that grow
 */

@@ -428,10 +428,6 @@ bool import_take(import_run *run, import_file *file, const import_answer *a) {
   return stage_row(run, file, &r, a, model, task);
 }
 
-const char *import_kept(const import_run *run, int i) {
-  return run->keep[i];
-}
-
 /*
 ** The stage
 */

@@ -19,9 +19,8 @@
 #include <gsl/gsl_math.h>
 
 /* With MERGE_NODES nodes per bin, means of 10^6 different scores are within 9e-14 of the range of
-** their references (tests/measured/accuracy.md).  MERGE_BINS of them are 1,536 atoms, too few to be
-*worth
-** merging from less than MERGE_FROM.  A bin with more than MERGE_SHARE of the weight is cut again,
+** their references (tests/measured/accuracy.md).  MERGE_BINS of them are 1,536 atoms, so that
+** merging pays from MERGE_FROM on.  A bin with more than MERGE_SHARE of the weight is cut again,
 ** because it alone may decide the spread; each cut is by MERGE_BINS, so that 16 exceed the digits
 ** of a double. */
 enum { MERGE_BINS = 128, MERGE_NODES = 12, MERGE_DEPTH = 16, MERGE_FROM = 4000 };

@@ -33,6 +33,8 @@ def picture():
     folders = {f"ext/{f.name}" for f in (ROOT / "ext").iterdir() if f.is_dir()} | {"sql", "tests"}
     boxes = set(re.findall(r'class="box" id="(\S+)"', svg))
     check(f"a box for each folder, not {sorted(boxes ^ folders)}", boxes == folders)
+    done = subprocess.run([sys.executable, "ext/dist/house.py"], cwd=ROOT, text=True, stdout=subprocess.PIPE, check=True)
+    check("it is what make house draws", done.stdout == svg)
 
 
 def compile_commands():
