@@ -122,6 +122,16 @@ static ev_score_cluster *list_rights(const board *b, size_t model, size_t *count
   return list;
 }
 
+/* The least and the greatest cost per answer of a question. */
+static ev_interval cost_range(const ev_score_cluster *list, size_t count) {
+  ev_interval range = {HUGE_VAL, 0};
+  for (size_t i = 0; i < count; i++) {
+    range.lo = fmin(range.lo, list[i].total / list[i].size);
+    range.hi = fmax(range.hi, list[i].total / list[i].size);
+  }
+  return range;
+}
+
 /* The sum of totals over the sum of sizes; NAN if that is 0. */
 static double ratio_of(const ev_score_cluster *list, size_t count) {
   double total = 0, size = 0;
@@ -130,6 +140,12 @@ static double ratio_of(const ev_score_cluster *list, size_t count) {
     size += list[i].size;
   }
   return size > 0 ? total / size : NAN;
+}
+
+/* The mean cost: equal costs have themselves, without the rounding of their sum. */
+static double mean_cost(const ev_score_cluster *list, size_t count) {
+  ev_interval range = cost_range(list, count);
+  return count > 0 ? fmax(range.lo, fmin(range.hi, ratio_of(list, count))) : NAN;
 }
 
 /* Whether a model's answers have shares to count as right. */
@@ -145,7 +161,7 @@ static bool count_costs(const board *b, size_t model, board_costs *costs) {
   if (ok) {
     double missing = answers_asked(b, model);
     for (size_t i = 0; i < count; i++) missing -= all[i].size;
-    *costs = (board_costs){true, missing, ratio_of(all, count),
+    *costs = (board_costs){true, missing, mean_cost(all, count),
                            has_shares(b, model) ? ratio_of(right, rights) : NAN};
   }
   free(all);
@@ -168,16 +184,11 @@ static const double FAR = 16;
 
 static ev_status cost_interval(const board *b, const ev_score_cluster *list, size_t count,
                                ev_host host, ev_interval *ci) {
-  double least = HUGE_VAL, most = 0;
   ev_options options = b->options;
-  for (size_t i = 0; i < count; i++) {
-    least = fmin(least, list[i].total / list[i].size);
-    most = fmax(most, list[i].total / list[i].size);
-  }
-  *ci = (ev_interval){least, most};
-  if (least == most) return EV_OK;
+  *ci = cost_range(list, count);
+  if (ci->lo == ci->hi) return EV_OK;
   options.lo = 0;
-  options.hi = FAR * most;
+  options.hi = FAR * ci->hi;
   return ev_other_tasks(list, count, &options, host, ci);
 }
 

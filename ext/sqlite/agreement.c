@@ -62,11 +62,8 @@ static bool add_rating(evalci_call *call, evalci_group *g, sqlite3_value **argv,
   evalci_key rating, unit;
   if (evalci_any_null(1, argv)) return true;
   if (!read_rating(call, argv[0], g->options.distance, &rating)) return false;
-  if (!evalci_read_key(argv[1], &unit)) return false;
-  if (unit.type == SQLITE_NULL)
-    return evalci_fail(call, "the unit of a rating must not be NULL; name it, or leave the row out "
-                             "with WHERE unit IS NOT NULL");
-  return count_ratings(call, g, &unit, &rating, 1, times);
+  return evalci_read_name(call, "unit", argv[1], &unit) &&
+         count_ratings(call, g, &unit, &rating, 1, times);
 }
 
 const evalci_rows evalci_paired_ratings = {{"a", "b"}, 1, add_row};

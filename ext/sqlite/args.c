@@ -126,8 +126,10 @@ bool evalci_amount(sqlite3_value *value, double *amount) {
 
 bool evalci_read_amount(evalci_call *call, const char *name, sqlite3_value *value, double *amount) {
   if (evalci_amount(value, amount)) return true;
-  return evalci_fail(call, "%s must be a number from 0 to 3e150, got %s; leave rows out with WHERE",
-                     name, evalci_show(value).text);
+  bool small = evalci_read_number(value, amount) && *amount > 0 && *amount < 1;
+  return evalci_fail(call, "%s must be %s, got %s; leave rows out with WHERE", name,
+                     small ? "0 or at least 3e-151" : "a number from 0 to 3e150",
+                     evalci_show(value).text);
 }
 
 bool evalci_any_null(int argc, sqlite3_value **argv) {
@@ -176,8 +178,11 @@ bool evalci_read_score(evalci_call *call, sqlite3_value *value, const ev_options
 }
 
 bool evalci_read_finite(evalci_call *call, const char *name, sqlite3_value *value, double *number) {
-  if (evalci_read_number(value, number) && fabs(*number) <= 0x1p500) return true;
-  return evalci_fail(call, "%s must be a finite number, got %s", name, evalci_show(value).text);
+  bool finite = evalci_read_number(value, number) && isfinite(*number);
+  if (finite && fabs(*number) <= 0x1p500) return true;
+  return evalci_fail(call, "%s must be %s, got %s; leave rows out with WHERE", name,
+                     finite ? "a number from -3e150 to 3e150" : "a finite number",
+                     evalci_show(value).text);
 }
 
 bool evalci_read_any_score(evalci_call *call, sqlite3_value *value, double *score) {

@@ -13,16 +13,25 @@
 #include "../stats/each.h"
 #include "function.h"
 
-static bool add_result(evalci_call *call, evalci_group *g, sqlite3_value **argv, int times) {
+static bool add_to_named(evalci_call *call, evalci_group *g, sqlite3_value **argv,
+                         const char *argument, int times) {
   int y = evalci_read_result(argv[0]);
   evalci_key key;
   if (y == EVALCI_BAD_RESULT) return evalci_fail_result(call, argv[0], false);
   if (y == EVALCI_NO_RESULT) return true;
-  if (!evalci_read_cluster(call, argv[1], &key)) return false;
+  if (!evalci_read_name(call, argument, argv[1], &key)) return false;
   evalci_entry *e = evalci_entry_of(&g->keys, &key);
   if (!e) return false;
   evalci_add_to_entry(&g->keys, e, (sqlite3_int64[]){y, 1}, times);
   return true;
+}
+
+static bool add_result(evalci_call *call, evalci_group *g, sqlite3_value **argv, int times) {
+  return add_to_named(call, g, argv, "cluster", times);
+}
+
+static bool add_attempt(evalci_call *call, evalci_group *g, sqlite3_value **argv, int times) {
+  return add_to_named(call, g, argv, "item", times);
 }
 
 /* NULL counts are skipped, and so is a cluster without questions. */
@@ -60,7 +69,7 @@ static bool add_labelled(evalci_call *call, evalci_group *g, sqlite3_value **arg
   evalci_key key;
   if (!read_cluster_counts(call, cluster_counts, argv + 1, counts)) return false;
   if (counts[1] == 0) return true;
-  if (!evalci_read_cluster(call, argv[0], &key)) return false;
+  if (!evalci_read_name(call, "label", argv[0], &key)) return false;
   evalci_entry *e = evalci_entry_of(&g->keys, &key);
   if (!e) return false;
   sqlite3_int64 added[] = {(sqlite3_int64)counts[0], (sqlite3_int64)counts[1]};
@@ -82,7 +91,7 @@ static ev_cluster cluster_of(const evalci_group *g, const evalci_entry *e) {
 const evalci_rows evalci_clustered_results = {{"y", "cluster"}, 2, add_result};
 const evalci_rows evalci_given_clusters = {{"k", "n"}, 1, add_cluster};
 const evalci_rows evalci_labelled_clusters = {{"label", "k", "n"}, 2, add_labelled};
-const evalci_rows evalci_attempted_items = {{"y", "item"}, 2, add_result};
+const evalci_rows evalci_attempted_items = {{"y", "item"}, 2, add_attempt};
 const evalci_rows evalci_given_items = {{"c", "n"}, 1, add_item};
 
 ev_cluster *evalci_list_clusters(sqlite3_context *context, const evalci_group *g, size_t *count) {

@@ -28,18 +28,14 @@ bool evalci_read_key(sqlite3_value *value, evalci_key *key) {
   return true;
 }
 
-bool evalci_read_cluster(evalci_call *call, sqlite3_value *value, evalci_key *key) {
+bool evalci_read_name(evalci_call *call, const char *argument, sqlite3_value *value,
+                      evalci_key *key) {
   if (!evalci_read_key(value, key)) return false;
   if (key->type != SQLITE_NULL) return true;
-  return evalci_fail(call, "the cluster of a result must not be NULL; name it, or leave the row "
-                           "out with WHERE cluster IS NOT NULL");
-}
-
-bool evalci_read_label(evalci_call *call, sqlite3_value *value, evalci_key *key) {
-  if (!evalci_read_key(value, key)) return false;
-  if (key->type != SQLITE_NULL) return true;
-  return evalci_fail(call, "the label of a result must not be NULL; name it, or leave the row out "
-                           "with WHERE label IS NOT NULL");
+  return evalci_fail(call,
+                     "%s must not be NULL; name it, or leave the row out with "
+                     "WHERE %s IS NOT NULL",
+                     argument, argument);
 }
 
 static unsigned hash_bytes(const void *bytes, size_t size) {

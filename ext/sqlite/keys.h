@@ -46,11 +46,10 @@ typedef struct evalci_keys {
 ** short. */
 bool evalci_read_key(sqlite3_value *value, evalci_key *key);
 
-/* Reads the cluster of a result, for which NULL is an error; false after leaving a message. */
-bool evalci_read_cluster(evalci_call *call, sqlite3_value *value, evalci_key *key);
-
-/* Reads the label of a model in the same way. */
-bool evalci_read_label(evalci_call *call, sqlite3_value *value, evalci_key *key);
+/* Reads the cluster, item, task or label of a result, for which NULL is an error; false after
+** leaving a message. */
+bool evalci_read_name(evalci_call *call, const char *argument, sqlite3_value *value,
+                      evalci_key *key);
 
 /* The entry of a key, added if it is new; NULL when memory is short. */
 evalci_entry *evalci_entry_of(evalci_keys *keys, const evalci_key *key);

@@ -49,22 +49,13 @@ static int by_question(const void *a, const void *b) {
   return compare_parts(a, b, true);
 }
 
-/* NULL is an error. */
-static bool read_name(evalci_call *call, const char *what, sqlite3_value *value, evalci_key *key) {
-  if (!evalci_read_key(value, key)) return false;
-  if (key->type != SQLITE_NULL) return true;
-  return evalci_fail(call,
-                     "the %s of a result must not be NULL; name it, or leave the row out with "
-                     "WHERE %s IS NOT NULL",
-                     what, what);
-}
-
 static bool add_attempt(evalci_call *call, evalci_group *g, sqlite3_value **argv, int times) {
   int y = evalci_read_result(argv[0]);
   evalci_key task, item;
   if (y == EVALCI_BAD_RESULT) return evalci_fail_result(call, argv[0], false);
   if (y == EVALCI_NO_RESULT) return true;
-  return read_name(call, "task", argv[1], &task) && read_name(call, "item", argv[2], &item) &&
+  return evalci_read_name(call, "task", argv[1], &task) &&
+         evalci_read_name(call, "item", argv[2], &item) &&
          add_to_question(g, &task, &item, (sqlite3_int64[]){y, 1}, times);
 }
 
@@ -76,7 +67,7 @@ static bool add_question(evalci_call *call, evalci_group *g, sqlite3_value **cou
   evalci_key task, item = {.type = SQLITE_BLOB, .bytes = k_n, .size = sizeof k_n};
   if (evalci_any_null(2, counts)) return true;
   if (!evalci_read_k_n(call, names, counts, k_n)) return false;
-  return k_n[1] == 0 || (read_name(call, "task", name, &task) &&
+  return k_n[1] == 0 || (evalci_read_name(call, "task", name, &task) &&
                          add_to_question(g, &task, &item, (sqlite3_int64[]){1}, times));
 }
 

@@ -16,7 +16,7 @@ static bool add_to_label(evalci_call *call, evalci_group *g, sqlite3_value *labe
                          const sqlite3_int64 *counts, int times) {
   evalci_key key;
   if (counts[1] == 0) return true;
-  if (!evalci_read_label(call, label, &key)) return false;
+  if (!evalci_read_name(call, "label", label, &key)) return false;
   evalci_entry *e = evalci_entry_of(&g->keys, &key);
   if (!e) return false;
   if (times > 0 && e->counts[1] + counts[1] > (sqlite3_int64)1 << 53)

@@ -20,7 +20,7 @@ static bool add_attempts(evalci_call *call, evalci_group *g, sqlite3_value **arg
     added[2 * i + 1] = 1;
   }
   if (added[1] == 0 && added[3] == 0) return true;
-  if (!evalci_read_cluster(call, argv[2], &key)) return false;
+  if (!evalci_read_name(call, "item", argv[2], &key)) return false;
   evalci_entry *e = evalci_entry_of(&g->keys, &key);
   if (!e) return false;
   evalci_add_to_entry(&g->keys, e, added, times);

@@ -38,7 +38,7 @@ static bool add_to_tasks(evalci_call *call, evalci_group *g, sqlite3_value **arg
   evalci_key task;
   if (sqlite3_value_type(argv[0]) == SQLITE_NULL) return true;
   return evalci_read_score(call, argv[0], &g->options, &score) &&
-         evalci_read_cluster(call, argv[1], &task) && add_task_score(g, &task, score, times);
+         evalci_read_name(call, "task", argv[1], &task) && add_task_score(g, &task, score, times);
 }
 
 const evalci_rows evalci_scores_by_task = {{"score", "task"}, 1, add_to_tasks};

@@ -31,7 +31,7 @@ static int shift_for(const ev_options *options) {
 static bool add_to_cluster(evalci_call *call, evalci_group *g, sqlite3_value *cluster, double score,
                            int times) {
   evalci_key key;
-  if (!evalci_read_cluster(call, cluster, &key)) return false;
+  if (!evalci_read_name(call, "cluster", cluster, &key)) return false;
   evalci_entry *e = evalci_entry_of(&g->keys, &key);
   if (!e) return false;
   double scaled = ldexp(score, shift_for(&g->options)), high = floor(scaled / LOW_PART);
