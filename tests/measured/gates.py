@@ -280,5 +280,63 @@ counts them as wrong.
 {table(["", "bounded_ci", "dropped", "counted wrong"], [ungraded_row(*row) for row in UNGRADED])}"""
 
 
+# The gate: may a model at the threshold pass?
+
+THRESHOLDS = (0.5, 0.8, 0.9, 0.95)
+THRESHOLD_SIZES = (20, 50, 100, 200, 500)
+PLANNED = ((0.87, 0.8), (0.85, 0.8), (0.95, 0.9), (0.7, 0.5), (0.99, 0.95))
+
+
+def least_passing(n, t):
+    """How many right answers of n pass; n + 1 if none do."""
+    return next((k for k in range(n + 1) if NOW.loaded.value("prob_above_counts(?, ?, ?)", k, n, t) >= SURE), n + 1)
+
+
+def of_clusters(rng, n, t):
+    """Passages of five questions, intraclass correlation 0.2."""
+    return tuple((int(k), 5) for k in rng.binomial(5, rng.beta(4 * t, 4 * (1 - t), n // 5)))
+
+
+def of_rubric(rng, n, t):
+    """Scores 0, 1/2 and 1."""
+    return counted(rng.choice([0, 0.5, 1], n, p=[0.6 * (1 - t), 0.8 * (1 - t), 1 - 1.4 * (1 - t)]))
+
+
+def threshold_case(name, n, t):
+    call, draw = {
+        "clustered_prob_above": (f"clustered_prob_above_counts(value->>0, value->>1, {t})", of_clusters),
+        "mean_prob_above": (f"mean_prob_above_counts(value->>0, value->>1, {t})", of_rubric)}[name]
+    return Case((name, t), n, drawn(GATE_DRAWS, lambda rng: (0, draw(rng, n, t))), {name: lambda d: passes(NOW.value(call, d))})
+
+
+def threshold_section():
+    names = "clustered_prob_above", "mean_prob_above"
+    results = measure("thresholds", [threshold_case(name, n, t) for name in names for t in THRESHOLDS[1:3] for n in (50, 100, 200)])
+    exact = [[f"{t:.0%}", *(f"{100 * stats.binom.sf(least_passing(n, t) - 1, n, t):.1f}" for n in THRESHOLD_SIZES)] for t in THRESHOLDS]
+    drawn_rows = [[f"{name}, {t:.0%}", *(f"{100 * results[(name, t), n][name].apart:.1f}" for n in (50, 100, 200))]
+                  for name in names for t in THRESHOLDS[1:3]]
+
+    def power(p, t, n):
+        return 100 * stats.binom.sf(least_passing(n, t) - 1, n, p)
+
+    planned = []
+    for p, t in PLANNED:
+        n = int(NOW.loaded.value("plan_gate_n(?, ?)", p, t))
+        planned.append([f"{p:.0%}, above {t:.0%}", n, f"{power(p, t, n):.1f}", f"{power(p, t, n - 1):.1f}", f"{min(power(p, t, m) for m in range(n, n + 40)):.1f}"])
+    return f"""\
+## The gate against a threshold: passes of a model at the threshold
+
+How often, in percent, a model whose accuracy is the threshold passes at {SURE:.0%} sure. By `prob_above`, exactly, by the number of questions:
+
+{table(["accuracy = threshold", *(f"N = {n}" for n in THRESHOLD_SIZES)], exact)}
+Few numbers of right answers are near the threshold, so that it is up to 5.9% at 50%; at a high one the uniform prior keeps it lower. By the two others, {GATE_DRAWS:,} data sets
+each, 5% has a standard error of {se(GATE_DRAWS)}: passages of five questions with an intraclass correlation of 0.2, and scores 0, 1/2 and 1.
+
+{table(["", *(f"N = {n}" for n in (50, 100, 200))], drawn_rows)}
+`plan_gate_n` asks for a chance of 80% to pass: the chance with so many questions, with one fewer, and the least with up to 39 more.
+
+{table(["accuracy", "questions", "chance", "one fewer", "least"], planned)}"""
+
+
 def sections():
-    return [gate_section(), test_section(), rate_section(), judged_section(), ungraded_section()]
+    return [gate_section(), threshold_section(), test_section(), rate_section(), judged_section(), ungraded_section()]
