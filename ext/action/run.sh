@@ -14,7 +14,12 @@ if [ -z "$program" ]; then
   program=$commands/evalci
 fi
 
-# One file, folder or pattern per line; options are words.
+if [ -z "$CANDIDATE" ] && [ -n "$BASELINE$MIN" ]; then
+  echo "::error::evalci: the inputs baseline and min make a gate only with candidate, the new model"
+  exit 3
+fi
+
+# One file, folder or pattern per line; options are words, with quotes as in a shell.
 shopt -s nullglob
 files=()
 while IFS= read -r line; do
@@ -26,7 +31,8 @@ while IFS= read -r line; do
   files+=("${matched[@]}")
 done <<<"$RESULTS"
 [ ${#files[@]} -gt 0 ] || { echo "::error::evalci: the input results names no file"; exit 3; }
-read -r -d '' -a options <<<"$OPTIONS" || true
+options=()
+while IFS= read -r word; do options+=("$word"); done < <([ -z "${OPTIONS// /}" ] || xargs printf '%s\n' <<<"$OPTIONS")
 
 evalci() {
   "$program" "$1" "${files[@]}" ${options[@]+"${options[@]}"} --quiet "${@:2}"
@@ -47,6 +53,7 @@ output() {
 errors=$(mktemp)
 trap 'status=$?; [ $status = 0 ] || echo "::error::$(escaped "$(cat "$errors")")"; cat "$errors" >&2; rm -f "$errors"' EXIT
 
+[ "${REPORT%/*}" = "$REPORT" ] || mkdir -p "${REPORT%/*}"
 evalci report -o "$REPORT" ${TITLE:+--title "$TITLE"} 2>"$errors"
 output report "$REPORT"
 leaderboard=$(evalci leaderboard --markdown 2>"$errors")

@@ -99,8 +99,11 @@ def check_results(program, folder):
     check("the report is there and uploaded", "</html>" in report.read_text() and job.outputs["report"] == report.name
           and job.uploads == [("actions/upload-artifact@v4", {"name": "evalci-report", "path": report.name})])
     check("no name of a model was run", not (folder / "pwned").exists())
-    job = Job(folder, **how, artifact="", report="other page.html")
-    check("a report of another name, not uploaded", job.succeeded and not job.uploads and (folder / "other page.html").exists())
+    job = Job(folder, **how, artifact="", report="other folder/other page.html")
+    check("a report of another name, not uploaded", job.succeeded and not job.uploads and (folder / "other folder/other page.html").exists())
+    (folder / "spaced.csv").write_text("the llm,item,correct\n" + "".join(f"a,{item},1\n" for item in range(5)))
+    job = Job(folder, program=program, results="spaced.csv", options="--model 'the llm' --task-name \"my $(touch pwned) task\"")
+    check(f"options in quotes: {job.words}", job.succeeded and not (folder / "pwned").exists())
 
 
 def check_gates(program, folder):
@@ -125,6 +128,8 @@ def check_errors(program, folder):
             ("a file that is not there", {"results": "none.csv"}, "none.csv"), ("a pattern without a file", {"results": "*.none"}, "there is no file '*.none'"),
             ("no file", {"results": " \n"}, "results names no file"), ("a column that is not there", {"results": "*.csv", "options": "--item question"}, "there is no column question"),
             ("a model that is not there", {"results": "*.csv", "options": "--model llm", "candidate": "nobody", "min": "0.5"}, "no model 'nobody'"),
+            ("a minimum of nobody", {"results": "*.csv", "options": "--model llm", "min": "0.9"}, "only with candidate"),
+            ("a baseline of nobody", {"results": "*.csv", "options": "--model llm", "baseline": OLD}, "only with candidate"),
             ("a gate of nothing", {"results": "*.csv", "options": "--model llm", "candidate": NEW}, "--baseline must name a model")):
         job = Job(folder, program=program, **given)
         errors = [line for line in job.words.splitlines() if line.startswith("::error::")]
@@ -140,7 +145,7 @@ def check_installs(packages):
         # A machine that has no evalci.
         tools = folder / ".bin"
         tools.mkdir()
-        for tool in ("bash", "mktemp", "cat", "rm", "sed", "wc"):
+        for tool in ("bash", "mktemp", "cat", "rm", "sed", "wc", "xargs", "printf"):
             (tools / tool).symlink_to(shutil.which(tool))
         (tools / "python3").symlink_to("/usr/bin/python3")
         env = {"PATH": str(tools), "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(packages), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
