@@ -24,6 +24,8 @@ double ev_binomial_at_least(double k, double n, ev_point p) {
   return ev_binomial_at_most(n - k, n, (ev_point){p.y, p.x});
 }
 
+/* Nine standard deviations leave 2e-19 of a normal distribution.  The 25 are for small means, where
+** a Poisson distribution has longer tails: with a mean of 1, 1e-42 lies beyond 1 + 9 + 25. */
 ev_window ev_binomial_window(double n, ev_point p) {
   double mean = n * p.x, sd = sqrt(n * p.x * p.y), reach = p.x > 0 && p.y > 0 ? 9 * sd + 25 : 0;
   return (ev_window){floor(fmax(0, mean - reach)), ceil(fmin(n, mean + reach)), mean, sd};

@@ -103,6 +103,7 @@ ev_status ev_clustered_prob_above(const ev_cluster *clusters, size_t count,
   assert(t >= 0 && t <= 1 && count > 0);
   if (t == 0 || t == 1 || ev_clusters_single(clusters, count)) {
     pooled_counts pooled = pool_clusters(clusters, count);
+    /* The level is not used, but must be one. */
     ev_options uniform = {.level = 0.95, .a = 1, .b = 1, .threshold = t};
     return ev_prob_above((double[]){pooled.right, pooled.all}, &uniform, host, p);
   }

@@ -89,8 +89,9 @@ static double set_flip_path(inversion *v, double c) {
 static const double LEAST_LN_PEAK = -750;
 
 /* Moves the path to where K' is t, from below: K' is concave there, so that Newton's steps never
-** pass it.  Then away from the pole at 0, by two standard deviations of s, as long as the
-** integrand's peak does not grow by more than e^3. */
+** pass it: few suffice, and after 100 any point is a path.  A step of 1e-6 of the way is none.
+** Then away from the pole at 0, by two standard deviations of s, as long as the integrand's peak
+** does not grow by more than e^3, which costs as many digits. */
 static ev_status find_flip_path(inversion *v) {
   double slope = set_flip_path(v, 0), sd = sqrt(v->variance);
   for (int i = 0; i < 100; i++) {

@@ -149,6 +149,7 @@ static double panel_range(const ev_panel *panel) {
 ** relative to the tail, and not too steep to be integrated. */
 static bool panel_converged(const ev_marginal *m, const ev_search *search, const ev_panel *panel) {
   double height = panel->ln_most - m->ln_peak;
+  /* e^-5 below the end that was asked for: the peak may still rise. */
   if (height < -search->ln_drop - 5) return true;
   return panel_range(panel) < MARGINAL_PANEL_RANGE &&
          (panel->residual <= search->tolerance ||
@@ -219,8 +220,10 @@ static bool is_an_end(const ev_marginal *m, const ev_search *search, marginal_po
          (search->bounded && (p.z == search->least || p.z == search->most));
 }
 
-/* The point, going from the middle, where the density first is negligible, or nearly so.  If the
-** density were normal, the first offset would give all the others.  About 3 steps suffice; all are
+/* The point, going from the middle, where the density first is negligible, or nearly so: where its
+** logarithm has fallen by one to two times ln_drop.  If the density were normal, the first offset
+** would give all the others; a step aims at 1.2 times, and changes the offset tenfold at most.
+*About 3 steps suffice; all are
 ** taken only if the middle itself is so far out that no offset is short enough.  ev_marginal_find()
 ** moves a point that is no end after all. */
 enum { MARGINAL_END_STEPS = 60 };

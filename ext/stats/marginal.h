@@ -33,10 +33,11 @@ typedef struct ev_search {
   bool has_corner;     /* the density need not be smooth at `corner`, which is kept between */
   double corner;       /* panels */
   bool graded;         /* the density is singular at the corner: points crowd toward it */
-  double ln_drop;      /* how far below its peak, in logarithms, it is negligible */
+  double ln_drop;      /* how far below its peak, in logarithms, it is negligible: 20 - ln tail
+                          leaves 2e-9 of the tail beyond an end, 25 - ln tail 1e-11 */
   double tolerance;    /* of the logarithm, that is, relative of the density */
   double tail;         /* the smallest tail that will be requested */
-  int budget;          /* the approximate number of evaluations */
+  int budget;          /* about the most evaluations: at least twice what any reference needs */
   double acceptable; /* the acceptable residual of a panel when room or budget ran out: 1e-8, or the
                         tolerance if that is larger */
 } ev_search;

@@ -44,7 +44,7 @@ static double density_outward(double v, void *context) {
 
 /* With this many pairs the density is nearly normal from 1/2 on, and 41 Gauss-Kronrod nodes give 15
 ** digits.  With 4 * 10^15 pairs beta.c, which does not know that 1/2 is exact, would be off by
-** 4e-10. */
+** 4e-10.  With fewer than a quarter of them one way, p is below 1e-300. */
 static const double MANY_PAIRS = 6000;
 
 static double ratio_below(double fewer, double more) {
@@ -66,7 +66,7 @@ static double ratio_below(double fewer, double more) {
 double ev_mid_p(double fewer, double more) {
   assert(fewer >= 0 && fewer <= more);
   if (fewer == more) return 1;
-  if (fewer == 0) return ldexp(1, -(int)fmin(more, 2000));
+  if (fewer == 0) return ldexp(1, -(int)fmin(more, 2000)); /* from 1,075 on it is 0 */
   double at = exp(ln_half_binomial(fewer, more));
   if (at == 0) return 0;
   return fmin(1, at * (1 + 2 * ratio_below(fewer, more)));

@@ -63,6 +63,7 @@ static double ln_on_mean_line(const mean_line *line, double v) {
 /* At |v| beyond this, s or 1 - s is not a normal number. */
 static const double LINE_END = 700;
 
+/* Golden section: 80 steps leave 1,400 / 1.618^80 = 3e-14. */
 static double line_peak(const mean_line *line) {
   const double golden = 0.6180339887498949;
   double low = -LINE_END, high = LINE_END;
@@ -83,7 +84,8 @@ static double line_peak(const mean_line *line) {
 /* How far below its peak, in logarithms, the integrand is negligible. */
 static const double LINE_CUT = 42;
 
-/* The place, on one side, at which it has fallen to this. */
+/* The place, on one side, at which it has fallen to this, to 2^-10 of the distance: nothing depends
+** on it but the pieces' length. */
 static double line_end(const mean_line *line, double peak, double ln_peak, double side) {
   ev_bracket in = {0, 1e-9};
   while (peak + side * in.high > -LINE_END && peak + side * in.high < LINE_END &&
@@ -97,7 +99,8 @@ static double line_end(const mean_line *line, double peak, double ln_peak, doubl
   return fmax(-LINE_END, fmin(LINE_END, peak + side * in.high));
 }
 
-/* The number of pieces on each side, split at the panels' ends too. */
+/* The number of pieces on each side, split at the panels' ends too: each spans 42/14 = 3 of the
+** logarithm if the integrand falls evenly, as little as 16 nodes integrate to the last digit. */
 enum { SIDE_PIECES = 14, LINE_EDGES = 2 * SIDE_PIECES + 1 + 2 * (EV_TABLE_PANELS + 1) };
 
 typedef struct line_edges {
@@ -231,7 +234,7 @@ static ev_status diff_quantile(const mean_pair *pair, double mass, bool upper, e
     if (isnan(gap)) return EV_NOT_CONVERGED;
     if (ev_interrupted(host)) return EV_INTERRUPTED;
     if (i > 0) slope = (gap - last_gap) / (at - last);
-    /* The error after a secant step is about the product of both gaps. */
+    /* The error after a secant step is about the product of both gaps: 1e-12 sd. */
     bool close = i > 0 && fabs(gap * last_gap) < 1e-12;
     double wish = slope > 0 ? at - gap / slope : NAN;
     last = at, last_gap = gap;

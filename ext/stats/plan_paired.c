@@ -112,6 +112,7 @@ static double real_critical(pairs *p, double m) {
 
 static double smooth_power(pairs *p, double n) {
   ev_window w = ev_binomial_window(n, p->discordant);
+  /* As in ev_expected_width(). */
   double stride = fmax(1, floor(w.sd / 4)), sum = 0, mass = 0;
   /* Counted from w.least, because from 2^53 on m + 1 is not a double. */
   for (double i = 0; i <= w.most - w.least; i += stride) {

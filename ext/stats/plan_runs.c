@@ -13,6 +13,7 @@
 */
 #include "planning.h"
 
+/* Contract 53.  Nobody asks a question more often. */
 enum { MOST_RUNS = 200 };
 
 /* Rounding of n (1 + (R - 1) icc) / R must not ask for a question more, nor that of a cost for

@@ -254,6 +254,7 @@ static ev_status walk(rank_walk *w, ev_host host) {
     }
     double length = posterior_limit(w, t, end), lengths;
     evaluate_panel(w, t, length);
+    /* To nine tenths of the length that promises to suit, since counts change with it. */
     while ((lengths = count_lengths(w, length)) > COUNT_PANEL) {
       length *= fmax(0.25, 0.9 * COUNT_PANEL / lengths);
       evaluate_panel(w, t, length);

@@ -46,7 +46,7 @@
 static const double SAME = 1e-12;
 
 bool ev_flips_interrupted(ev_flips *f, double work) {
-  f->work += work;
+  f->work += work; /* 1e5 of it take a millisecond */
   if (f->work < 1e5) return false;
   f->work = 0;
   return ev_interrupted(f->host);
@@ -294,7 +294,7 @@ static ev_status fill_sums(ev_flips *f, flip_sums lists[2], double same, double 
 
 static ev_status exact_p(ev_flips *f, double *p) {
   flip_sums lists[2] = {{.list = NULL}, {.list = NULL}};
-  double same = SAME * f->all, unused = 0;
+  double same = SAME * f->all, unused = 0; /* halvings; from 5,000 on p is 0 */
   ev_status status = begin_sums(&lists[0]);
   if (status == EV_OK) status = begin_sums(&lists[1]);
   if (status == EV_OK) status = fill_sums(f, lists, same, &unused);
