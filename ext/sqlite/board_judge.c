@@ -84,6 +84,14 @@ static bool read_judge_options(evalci_call *call, sqlite3_value *value, judge_op
 ** The query
 */
 
+/* Krippendorff's alpha takes a row per rating: those of the model's labelled answers, made of a
+** source that is numbered. */
+#define ALPHA(call)                                                                                \
+  "(SELECT " call " FROM (SELECT row_number() OVER () AS u, * FROM answers) AS a "                 \
+  "CROSS JOIN (SELECT 0 AS x UNION ALL SELECT 1) "                                                 \
+  "WHERE ?4 AND a.j + a.t IS NOT NULL AND a.m IS answers.m)"
+#define RATING "CASE WHEN x THEN a.j ELSE a.t END, a.u"
+
 /* A column, and how it is computed from j, the judgement, and t, the label, where both are 0 or
 ** 1, and where they are scores: NULL for the same.  ?1, ?2 and ?3 are level, lo and hi, and ?4 is
 ** whether the scores are few enough for kappa; at a level of 1e-12 a bound is the median. */
@@ -100,6 +108,9 @@ static const struct judge_column {
      "kappa_ci(CASE WHEN ?4 THEN j END, t, ?1, 'quadratic')"},
     {"ac1 REAL", "ac1(j, t)", "NULL"},
     {"ac1_ci TEXT", "ac1_ci(j, t, ?1)", "NULL"},
+    {"alpha REAL", ALPHA("alpha(" RATING ")"), ALPHA("alpha(" RATING ", 'interval')")},
+    {"alpha_ci TEXT", ALPHA("alpha_ci(" RATING ", ?1)"),
+     ALPHA("alpha_ci(" RATING ", ?1, 'interval')")},
     {"bias REAL", "avg(j - t)", NULL},
     {"bias_ci TEXT", "paired_mean_diff_ci(j, t, ?1, ?2, ?3)", NULL},
     {"judged REAL", "avg(j + 0)", NULL},
@@ -109,17 +120,17 @@ static const struct judge_column {
 };
 enum { ANSWERS = 1, JUDGE_COLUMNS = sizeof judge_columns / sizeof *judge_columns };
 
-/* Prepares SQL whose %s is the source, as a table of j, t and m. */
+/* Prepares SQL over `answers`, the source as a table of j, t and m. */
 static int prepare_over(const evalci_found_table *s, const char *const *found, const char *select,
                         const char *rest, sqlite3_stmt **out) {
   sqlite3_str *sql = sqlite3_str_new(s->db);
-  sqlite3_str_appendf(sql, "SELECT %s FROM (SELECT r.\"%w\" AS j, r.\"%w\" AS t, ", select,
+  sqlite3_str_appendf(sql, "WITH answers AS (SELECT r.\"%w\" AS j, r.\"%w\" AS t, ",
                       found[JUDGE_ROLE], found[TRUTH_ROLE]);
   if (found[MODEL])
     sqlite3_str_appendf(sql, "r.\"%w\" AS m", found[MODEL]);
   else
     sqlite3_str_appendall(sql, "NULL AS m");
-  sqlite3_str_appendf(sql, " FROM %s AS r)%s", s->from, rest);
+  sqlite3_str_appendf(sql, " FROM %s AS r) SELECT %s FROM answers%s", s->from, select, rest);
   char *text = sqlite3_str_finish(sql);
   int rc = text ? sqlite3_prepare_v2(s->db, text, -1, out, NULL) : SQLITE_NOMEM;
   sqlite3_free(text);
