@@ -41,10 +41,10 @@ def lower_tail(a, b, t):
         edges |= {peak + sd * f for f in (-12, -6, -2, 2, 6, 12)}
     edges = sorted(e for e in edges if e <= t)
     # Go on outward until the mass left is nil.
-    top = max(ln_w(e) for e in edges)
+    top = max(ln_w(e) for e in edges)  # quad's tolerance is absolute
     while ln_w(edges[0]) > top - 100:
         edges.insert(0, edges[0] - 2 * (t - edges[0]) - 10 / a)
-    return mp.quad(lambda s: mp.exp(ln_w(s)), edges)
+    return mp.exp(top) * mp.quad(lambda s: mp.exp(ln_w(s) - top), edges)
 
 
 def lower_quantile(a, b, p):
