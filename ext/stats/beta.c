@@ -5,8 +5,7 @@
 ** gsl_cdf_beta_Pinv returns NaN at Beta(5001,5001), p = 0.005 and never
 ** returns at Beta(1e9,1e9), p = 0.025; gsl_cdf_beta_P drifts to 1e-9 at
 ** n = 10^6 and is NaN near the centre from n = 10^8.  The parts that are sound
-** (gammastar, ln(1+x)-x, the Gauss-Kronrod rules, the normal quantile) are
-** GSL's.
+** (gammastar, ln(1+x)-x, the normal quantile) are GSL's.
 **
 ** Everything is written around the density of t = logit(x),
 **
@@ -31,11 +30,11 @@
 #include <math.h>
 
 #include <gsl/gsl_cdf.h>
-#include <gsl/gsl_integration.h>
 #include <gsl/gsl_math.h>
 #include <gsl/gsl_sf_gamma.h>
 #include <gsl/gsl_sf_log.h>
 
+#include "lanes.h"
 #include "root.h"
 
 ev_point ev_ln_from(ev_point from, double away) {
@@ -44,11 +43,19 @@ ev_point ev_ln_from(ev_point from, double away) {
   return (ev_point){-by.y, -by.x};
 }
 
+/* What a + b loses in rounding; both positive. */
+static double lost_in_sum(double a, double b) {
+  return fmin(a, b) - ((a + b) - fmax(a, b));
+}
+
 ev_beta ev_beta_make(double a, double b) {
   assert(a > 0 && b > 0 && isfinite(a) && isfinite(b));
   ev_beta d = {.a = a, .b = b};
   d.mean = a / (a + b);
   d.comean = b / (a + b);
+  double sum = a + b, lost = lost_in_sum(a, b);
+  d.rest = (ev_point){(fma(-d.mean, sum, a) - d.mean * lost) / sum,
+                      (fma(-d.comean, sum, b) - d.comean * lost) / sum};
   /* B(a,b) by Stirling's formula: the powers cancel against the peak's and
   ** leave the three correction factors. */
   d.ln_peak = 0.5 * (log(d.mean) + log(b) - log(2 * M_PI)) +
@@ -56,8 +63,16 @@ ev_beta ev_beta_make(double a, double b) {
   return d;
 }
 
+ev_beta ev_beta_posterior(double a, double b, double k, double m) {
+  ev_beta d = ev_beta_make(a + k, b + m);
+  double shift = d.comean * lost_in_sum(a, k) - d.mean * lost_in_sum(b, m);
+  d.rest.x += shift / (d.a + d.b);
+  d.rest.y -= shift / (d.a + d.b);
+  return d;
+}
+
 double ev_beta_deviation(const ev_beta *d, ev_point t) {
-  return t.x <= t.y ? t.x - d->mean : d->comean - t.y;
+  return t.x <= t.y ? (t.x - d->mean) - d->rest.x : (d->comean - t.y) + d->rest.y;
 }
 
 /* shape * ln(x / mean) - sum * dx, where dx = x - mean.  The linear part goes
@@ -137,29 +152,45 @@ static double beta_ratio_by_fraction(const ev_beta *d, ev_point t) {
   return NAN;
 }
 
+/* The positive ones of 24 Gauss-Legendre nodes on [-1,1], and their weights. */
+enum { BETA_GROUPS = 3 };
+
+static const double beta_nodes[BETA_GROUPS * EV_LANES] = {
+    0.064056892862605626085, 0.19111886747361630916, 0.31504267969616337439,
+    0.43379350762604513849,  0.54542147138883953566, 0.64809365193697556925,
+    0.74012419157855436424,  0.82000198597390292195, 0.88641552700440103421,
+    0.93827455200273275852,  0.9747285559713094982,  0.99518721999702136018};
+static const double beta_weights[BETA_GROUPS * EV_LANES] = {
+    0.12793819534675215697,  0.12583745634682829612,  0.1216704729278033912,
+    0.11550566805372560135,  0.10744427011596563478,  0.09761865210411388827,
+    0.086190161531953275917, 0.073346481411080305734, 0.059298584915436780746,
+    0.044277438817419806169, 0.028531388628933663181, 0.012341229799987199547};
+
 /* The density itself, integrated from the point outward on its own scale: for
-** shapes so large that it is nearly normal and the fraction is long. */
-typedef struct beta_outward {
-  double a, b;
-  ev_point from;
-} beta_outward;
-
-static double beta_density_outward(double v, void *params) {
-  const beta_outward *o = params;
-  return exp((o->a - 1) * log1p(-v / o->from.x) + (o->b - 1) * log1p(v / o->from.y));
-}
-
-static double beta_ratio_by_quadrature(const ev_beta *d, ev_point t) {
-  beta_outward o = {d->a, d->b, t};
-  gsl_function f = {beta_density_outward, &o};
-  double up = (d->a - 1) / t.x, down = (d->b - 1) / t.y;
-  double rate = up - down, bend = up / t.x + down / t.y;
+** shapes so large that it is nearly normal and the fraction is long.  Its logarithm falls by
+** rate v + bend v^2 / 2, and a little.  The linear part is taken from the ev_beta_deviation: as
+** two parts it is large, and they cancel. */
+EV_WIDE static double beta_ratio_by_quadrature(const ev_beta *d, ev_point t) {
+  double a = d->a - 1, b = d->b - 1;
+  double rate = -((d->a + d->b) * ev_beta_deviation(d, t) + (t.y - t.x)) / (t.x * t.y);
+  double bend = a / t.x / t.x + b / t.y / t.y;
   /* Where rate v + bend v^2 / 2 is 45: exp(-45) of the starting density, and well under eps of
   ** the tail. */
-  double range = 90 / (sqrt(rate * rate + 90 * bend) + rate);
-  double area, err, resabs, resasc;
-  gsl_integration_qk41(&f, 0, fmin(range, t.x), &area, &err, &resabs, &resasc);
-  return area / (t.x * t.y);
+  double range = fmin(90 / (sqrt(rate * rate + 90 * bend) + rate), t.x);
+  ev_lanes sum = {0};
+  for (int i = 0; i < 2 * BETA_GROUPS; i++) {
+    int from = i % BETA_GROUPS * EV_LANES;
+    ev_lanes node = *(const ev_lanes_of *)(beta_nodes + from);
+    ev_lanes weight = *(const ev_lanes_of *)(beta_weights + from);
+    ev_lanes v = range / 2 * (i < BETA_GROUPS ? 1 - node : 1 + node);
+    ev_lanes below = v / -t.x, above = v / t.y;
+    ev_log1p_less(&below, 1);
+    ev_log1p_less(&above, 1);
+    ev_lanes ln = a * below + b * above - rate * v;
+    ev_exp(&ln, 1);
+    sum += weight * ln;
+  }
+  return range / 2 * ev_sum(&sum) / (t.x * t.y);
 }
 
 /* Above this the quadrature is the faster, and its range is safe: the skewness
@@ -174,7 +205,7 @@ typedef struct beta_tail {
 
 /* The distribution of 1 - X. */
 static ev_beta beta_mirror(const ev_beta *d) {
-  return (ev_beta){d->b, d->a, d->comean, d->mean, d->ln_peak};
+  return (ev_beta){d->b, d->a, d->comean, d->mean, {d->rest.y, d->rest.x}, d->ln_peak};
 }
 
 static beta_tail beta_direct_tail(const ev_beta *d, ev_point t) {

@@ -21,6 +21,7 @@ ev_point ev_at_logit(double t);
 typedef struct ev_beta {
   double a, b;
   double mean, comean; /* a/(a+b) and b/(a+b) */
+  ev_point rest;       /* what their rounding lost: 1e-9 standard deviations at 10^14 */
   double ln_peak;      /* ln of x^a y^b / B(a,b) at the mean */
 } ev_beta;
 
@@ -35,6 +36,9 @@ ev_point ev_ln_from(ev_point from, double away);
 
 /* Needs finite a, b > 0. */
 ev_beta ev_beta_make(double a, double b);
+
+/* Beta(a + k, b + m); what these sums lose of a and b is put into the mean. */
+ev_beta ev_beta_posterior(double a, double b, double k, double m);
 
 /* x - mean, from whichever side keeps its digits. */
 double ev_beta_deviation(const ev_beta *d, ev_point t);

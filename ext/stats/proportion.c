@@ -41,7 +41,7 @@ static ev_beta proportion_posterior(const double *counts, const ev_options *opti
   double k = counts[0], n = counts[1];
   assert_proportion(counts, options);
   assert(options->a > 0 && options->b > 0);
-  return ev_beta_make(options->a + k, options->b + (n - k));
+  return ev_beta_posterior(options->a, options->b, k, n - k);
 }
 
 ev_status ev_bayes(const double *counts, const ev_options *options, ev_host host, ev_interval *ci) {

@@ -11,7 +11,7 @@ import betaref
 HEADER = ["method", "k", "n", "threshold", "prior_a", "prior_b", "lo", "hi"]
 DIGITS = 25
 PUBLISHED = [(18, 20, 0.8, 1, 1), (20, 20, 0.95, 1, 1), (0, 5, 0.1, 1, 1), (850, 1000, 0.83, 1, 1), (9, 10, 0.9, 1, 1)]
-SIZES = [1, 2, 5, 20, 148, 1000, 10**5, 10**7, 10**9]
+SIZES = [1, 2, 5, 20, 148, 1000, 10**5, 10**7, 10**9, 10**12, 10**14]
 PRIORS = [(1, 1), (0.5, 0.5), (3, 7), (0.05, 1000)]
 
 
@@ -53,5 +53,6 @@ def rows():
         for j, k in enumerate(sorted({0, n // 3, n - n // 50, n})):
             a, b = PRIORS[(i + j) % len(PRIORS)]
             cases += [(k, n, t, a, b) for t in thresholds(k, n, a, b)]
+    cases += [(5 * 10**13, 10**14, t, 1, 1) for t in (0.5, 0.50000002)]
     cases += [(k, n, t, 1, 1) for k, n in ((0, 1), (1, 1), (7, 9), (10**9, 10**9)) for t in (0, 1e-9, 0.5, 1 - 2**-50, 1)]
     return [(row, case) for case in dict.fromkeys(cases)]
