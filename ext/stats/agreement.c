@@ -189,20 +189,20 @@ static double over_u(agreement *g) {
   return sum;
 }
 
-/* The error allowed, relative to a part or to the mass.  GSL's estimate of it is far too large: with
-** a tenth of these, bounds move by less than 2e-13. */
+/* The error allowed, relative to a part or to the mass.  GSL's estimate of it is far too large:
+** with a tenth of these, bounds move by less than 2e-13. */
 static const double QUICK_TOLERANCE = 1e-2, FINE_TOLERANCE = 1e-9;
 
 static double exact_tail(double v, bool upper, ev_effort effort, void *context, double *t) {
   agreement *g = context;
   double logit = g->middle + g->spread * sinh(v);
   ev_point half = ev_at_logit(logit);
-  *t = half.x < half.y ? 2 * half.x - 1 : 1 - 2 * half.y;
+  *t = tanh(logit / 2);
   if (effort == EV_PLACE) return 0;
   g->upper = upper;
   g->fine = effort == EV_FINE;
   g->tolerance = g->fine ? fmax(FINE_TOLERANCE, g->rounding) : QUICK_TOLERANCE;
-  g->t = tanh(logit / 2);
+  g->t = *t;
   g->p = 2 * half.x;
   g->e = 2 * half.y;
   g->omy = 1;
@@ -215,12 +215,17 @@ static double exact_tail(double v, bool upper, ev_effort effort, void *context, 
 ** Step 7
 */
 
-/* ln((1+c)/(1-c)) = ln((V-d)/d) of a coefficient c, of cells that are all positive. */
+/* ln((1+c)/(1-c)) = ln((V-d)/d) of a coefficient c, of cells that are all positive: by V - 2d,
+** which does not cancel where c is near 0, or by V - d, which does not where c is near -1. */
 static double logit_of_cells(coefficient which, const double *cell) {
   double agree = cell[0] + cell[3], differ = cell[1] + cell[2], sum = agree + differ;
   double x = cell[0] - cell[3], y = which == KAPPA ? cell[1] - cell[2] : 0;
-  double v = which == AC1 ? agree * sum + x * x : 4 * cell[0] * cell[3] + agree * differ + y * y;
-  return log(v) - log(differ * sum);
+  double less_d = 4 * cell[0] * cell[3] + agree * differ + y * y;
+  double less_2d =
+      4 * cell[0] * cell[3] - (which == KAPPA ? 4 * cell[1] * cell[2] : differ * differ);
+  if (which == AC1) less_d = agree * sum + x * x, less_2d = (agree - differ) * sum + x * x;
+  double ratio = less_2d / (differ * sum);
+  return ratio < -0.5 ? log(less_d / (differ * sum)) : log1p(ratio);
 }
 
 /* About where the posterior lies: at the mean of the cells, and the spread by first order. */
