@@ -441,7 +441,7 @@ static void locate_atoms(ev_dirichlet *d) {
 /* Takes the atoms, which the caller frees, and may merge them in place. */
 static ev_status fill_dirichlet(ev_dirichlet *d, ev_atom *atoms, size_t count, ev_merging merging) {
   summarize_atoms(d, atoms, count);
-  if (merging == EV_MERGE_MANY && d->size > 0) count = ev_merge_atoms(atoms, count, d->weight);
+  if (d->size > 0) count = ev_merge_atoms(atoms, count, merging, d->weight);
   d->atoms = malloc(count * sizeof *atoms);
   d->scratch = calloc(4 * count, sizeof *d->scratch);
   if (!d->atoms || !d->scratch) return EV_NO_MEMORY;

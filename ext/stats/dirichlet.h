@@ -21,8 +21,9 @@ typedef struct ev_atom {
   double weight;       /* positive; a whole number for data */
 } ev_atom;
 
-/* Merges atoms into fewer with the same distribution, up to rounding. */
-typedef enum ev_merging { EV_MERGE_MANY, EV_MERGE_NONE } ev_merging;
+/* Merges atoms into fewer with the same distribution, up to rounding; or, where no tail below 1e-40
+** is sought, into fewer still. */
+typedef enum ev_merging { EV_MERGE_MANY, EV_MERGE_MORE, EV_MERGE_NONE } ev_merging;
 
 typedef struct ev_dirichlet {
   ev_atom *atoms;       /* owned; merged ones may have a negative weight */

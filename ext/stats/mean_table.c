@@ -168,6 +168,9 @@ static ev_status stretch_atoms(const ev_atoms *atoms, ev_atoms *stretched) {
   return status;
 }
 
+/* Below this, EV_MERGE_MORE is not accurate enough. */
+static const double TABLE_DEEP = 1e-40;
+
 ev_status ev_mean_table_make(const ev_atoms *atoms, double cut, ev_host host, ev_mean_table **out) {
   ev_mean_table *table = calloc(1, sizeof *table);
   *out = table;
@@ -180,8 +183,8 @@ ev_status ev_mean_table_make(const ev_atoms *atoms, double cut, ev_host host, ev
   table->width = atoms_apart(first, last) / size;
   ev_atoms own;
   ev_status status = stretch_atoms(atoms, &own);
-  if (status == EV_OK)
-    status = ev_dirichlet_make(&table->d, own.list, own.count, EV_MERGE_MANY, host);
+  ev_merging merging = cut < TABLE_DEEP ? EV_MERGE_MANY : EV_MERGE_MORE;
+  if (status == EV_OK) status = ev_dirichlet_make(&table->d, own.list, own.count, merging, host);
   if (status == EV_OK) status = fill_table(table, &own, cut);
   ev_atoms_free(&own);
   return status;

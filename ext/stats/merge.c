@@ -18,12 +18,20 @@
 
 #include <gsl/gsl_math.h>
 
-/* With MERGE_NODES nodes per bin, means of 10^6 different scores are within 9e-14 of the range of
-** their references (tests/measured/accuracy.md).  MERGE_BINS of them are 1,536 atoms, so that
-** merging pays from MERGE_FROM on.  A bin with more than MERGE_SHARE of the weight is cut again,
-** because it alone may decide the spread; each cut is by MERGE_BINS, so that 16 exceed the digits
-** of a double. */
-enum { MERGE_BINS = 128, MERGE_NODES = 12, MERGE_DEPTH = 16, MERGE_FROM = 4000 };
+/* Where a tail down to 1e-300 is sought, 1/s may be as near to the atoms as 0.01 of their support,
+** and 128 bins keep the bin there to 1e-11; where it is 1e-40, 0.1, and 32 bins keep it to 1e-14.
+** With 128, means of 10^6 different scores are within 9e-14 of the range of their references
+** (tests/measured/accuracy.md).  They are up to 1,536 atoms, too few to be worth merging from less
+** than MERGE_FROM, and fewer bins from as many times less.  A bin with more than MERGE_SHARE of the
+** weight is cut again, because it alone may decide the spread; each cut is by as many bins, so that
+** 16 exceed the digits of a double. */
+enum {
+  MERGE_BINS = 128,
+  MERGE_BINS_OF_MORE = 32,
+  MERGE_NODES = 12,
+  MERGE_DEPTH = 16,
+  MERGE_FROM = 4000
+};
 static const double MERGE_SHARE = 0.1;
 
 static int compare_above(const void *left, const void *right) {
@@ -54,8 +62,9 @@ static void set_nodes_for(const ev_atom *run, size_t count, ev_atom *nodes) {
 
 /* Merges a run of atoms, in rising order, into `to`, which is the run or lies before it: no
 ** bin yields more atoms than it has. */
-static size_t merge_run(const ev_atom *run, size_t count, double heavy, int depth, ev_atom *to) {
-  double low = run[0].above, width = (run[count - 1].above - low) / MERGE_BINS;
+static size_t merge_run(const ev_atom *run, size_t count, int bins, double heavy, int depth,
+                        ev_atom *to) {
+  double low = run[0].above, width = (run[count - 1].above - low) / bins;
   size_t merged = 0;
   for (size_t from = 0, next; from < count; from = next) {
     double bin = floor((run[from].above - low) / width), weight = 0;
@@ -64,7 +73,7 @@ static size_t merge_run(const ev_atom *run, size_t count, double heavy, int dept
     size_t size = next - from;
     bool even = size > MERGE_NODES && run[from].above < run[next - 1].above;
     if (even && weight > heavy && depth < MERGE_DEPTH) {
-      merged += merge_run(run + from, size, heavy, depth + 1, to + merged);
+      merged += merge_run(run + from, size, bins, heavy, depth + 1, to + merged);
     } else if (even) {
       set_nodes_for(run + from, size, to + merged);
       merged += MERGE_NODES;
@@ -76,11 +85,12 @@ static size_t merge_run(const ev_atom *run, size_t count, double heavy, int dept
   return merged;
 }
 
-size_t ev_merge_atoms(ev_atom *atoms, size_t count, double weight) {
-  if (count < MERGE_FROM) return count;
+size_t ev_merge_atoms(ev_atom *atoms, size_t count, ev_merging merging, double weight) {
+  int bins = merging == EV_MERGE_MORE ? MERGE_BINS_OF_MORE : MERGE_BINS;
+  if (merging == EV_MERGE_NONE || count < (size_t)bins * MERGE_FROM / MERGE_BINS) return count;
   bool rising = true;
   for (size_t i = 1; i < count && rising; i++) rising = atoms[i - 1].above <= atoms[i].above;
   if (!rising) qsort(atoms, count, sizeof *atoms, compare_above);
   if (atoms[0].above == atoms[count - 1].above) return count;
-  return merge_run(atoms, count, MERGE_SHARE * weight, 0, atoms);
+  return merge_run(atoms, count, bins, MERGE_SHARE * weight, 0, atoms);
 }

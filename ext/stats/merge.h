@@ -12,6 +12,6 @@
 /* Merges atoms of one size in place, where they are many and close, and gives how many
 ** are left: of either sign of weight, and with the same sums to rounding.  `weight` is
 ** that of all. */
-size_t ev_merge_atoms(ev_atom *atoms, size_t count, double weight);
+size_t ev_merge_atoms(ev_atom *atoms, size_t count, ev_merging merging, double weight);
 
 #endif
