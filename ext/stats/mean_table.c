@@ -2,7 +2,7 @@
 ** The distribution of one mean, tabulated between the scores where it is not analytic.
 ** Between whole weights the density is piecewise a polynomial, and at a score it has as
 ** many derivatives as all others weigh, less two: where that is few, the score is kept
-** between panels.  Elsewhere panels are halved until their series have converged.
+** between panels.  Panels are parted until their series have converged.
 */
 #include "mean_table.h"
 
@@ -41,7 +41,9 @@ static void extend_density(double *ln_density) {
     if (isnan(ln_density[i - 1])) ln_density[i - 1] = ln_density[i];
 }
 
-/* The series of a panel, and their errors: the size of their last two terms. */
+/* The series of a panel, and their errors: the size of their last two terms.  The density is only
+** integrated, and its error counts by the width of the panel, as many times as there are terms,
+** since that is what a series beside a kink leaves out. */
 static ev_status make_panel(ev_mean_table *table, double from, double to, ev_mean_panel *panel) {
   double values[EV_TABLE_CURVES][EV_TABLE_DEGREE + 1];
   *panel = (ev_mean_panel){.from = from, .to = to};
@@ -61,25 +63,60 @@ static ev_status make_panel(ev_mean_table *table, double from, double to, ev_mea
     ev_chebyshev_from_extrema(EV_TABLE_DEGREE, values[curve], table->cosine, EV_TABLE_DEGREE, c);
     double rest = fabs(c[EV_TABLE_DEGREE]) + fabs(c[EV_TABLE_DEGREE - 1]);
     if (isnan(rest)) return EV_NOT_CONVERGED;
+    if (curve == EV_MEAN_DENSITY) rest *= fmin(1, EV_TABLE_DEGREE * (to - from) / table->d.spread);
     panel->left_out = fmax(panel->left_out, rest);
   }
   return EV_OK;
 }
 
-/* Adds a panel, or its halves if they are better, in rising order. */
-static ev_status add_panel_or_halves(ev_mean_table *table, const ev_mean_panel *panel) {
-  double rest = panel->left_out, mid = (panel->from + panel->to) / 2;
+/* What the other scores weigh at the ends of a panel, if those are scores at which the density is
+** not smooth. */
+typedef struct panel_ends {
+  double low, high;
+} panel_ends;
+
+/* Where a panel is parted: at the middle, but nearer to an end at which the density is not smooth.
+** The series of a panel from x to 5x, measured from there, converges to 4e-14.  No part is shorter
+** than half the width at which a panel is too narrow to matter. */
+static const double TABLE_NEARER = 0.2;
+
+static double part_at(const ev_mean_table *table, const ev_mean_panel *panel, panel_ends ends) {
+  double width = panel->to - panel->from, nearer = fmax(TABLE_NEARER * width, table->narrow / 2);
+  if (ends.low < TABLE_SMOOTH && !(ends.high < TABLE_SMOOTH)) return panel->from + nearer;
+  if (ends.high < TABLE_SMOOTH && !(ends.low < TABLE_SMOOTH)) return panel->to - nearer;
+  return (panel->from + panel->to) / 2;
+}
+
+/* Others' weight below which the density has no derivative at a score, and no series converges
+** beside it. */
+static const double TABLE_ROUGH = 2;
+
+/* The same, unless it is a waste of time. */
+static ev_status try_panel(ev_mean_table *table, double from, double to, panel_ends ends,
+                           ev_mean_panel *panel) {
+  if (fmin(ends.low, ends.high) < TABLE_ROUGH && to - from > table->narrow) {
+    *panel = (ev_mean_panel){.from = from, .to = to, .left_out = HUGE_VAL};
+    return EV_OK;
+  }
+  return make_panel(table, from, to, panel);
+}
+
+/* Adds a panel, or its parts if they are better, in rising order. */
+static ev_status add_panel_or_parts(ev_mean_table *table, const ev_mean_panel *panel,
+                                    panel_ends ends) {
+  double rest = panel->left_out, at = part_at(table, panel, ends);
   bool enough = rest <= TABLE_TOLERANCE || panel->to - panel->from <= table->narrow;
+  panel_ends of_low = {ends.low, HUGE_VAL}, of_high = {HUGE_VAL, ends.high};
   ev_mean_panel low, high;
   if (!enough) {
-    ev_status status = make_panel(table, panel->from, mid, &low);
-    if (status == EV_OK) status = make_panel(table, mid, panel->to, &high);
+    ev_status status = try_panel(table, panel->from, at, of_low, &low);
+    if (status == EV_OK) status = try_panel(table, at, panel->to, of_high, &high);
     if (status != EV_OK) return status;
     enough = rest < TABLE_ROUNDING && fmin(low.left_out, high.left_out) > rest / 4;
   }
   if (!enough) {
-    ev_status status = add_panel_or_halves(table, &low);
-    return status == EV_OK ? add_panel_or_halves(table, &high) : status;
+    ev_status status = add_panel_or_parts(table, &low, of_low);
+    return status == EV_OK ? add_panel_or_parts(table, &high, of_high) : status;
   }
   if (table->count == EV_TABLE_PANELS) return EV_NOT_CONVERGED;
   table->panels[table->count++] = *panel;
@@ -90,17 +127,26 @@ static ev_status add_panel_or_halves(ev_mean_table *table, const ev_mean_panel *
 ** converge; and the most first panels. */
 static const double TABLE_WIDEST = 5, TABLE_MOST_FIRST = 16;
 
-/* Adds panels from a logit, which moves on, to another, while there is room. */
-static ev_status add_panels_to(ev_mean_table *table, double to, double end, double *from) {
-  if (!(to > *from && to <= end)) return EV_OK;
-  double start = *from, width = to - start;
+/* How far a table has come: a logit, and what the others weigh there, if it is at a score. */
+typedef struct table_place {
+  double logit, others;
+} table_place;
+
+/* Adds panels from a place, which moves on, to another, while there is room. */
+static ev_status add_panels_to(ev_mean_table *table, table_place to, double end,
+                               table_place *from) {
+  if (!(to.logit > from->logit && to.logit <= end)) return EV_OK;
+  table_place start = *from;
+  double width = to.logit - start.logit;
   double pieces = fmin(TABLE_MOST_FIRST, ceil(width / (TABLE_WIDEST * table->d.spread)));
   ev_status status = EV_OK;
   for (double i = 1; i <= pieces && status == EV_OK; i++) {
     ev_mean_panel panel;
-    double next = i < pieces ? start + width * (i / pieces) : to;
-    status = make_panel(table, *from, next, &panel);
-    if (status == EV_OK) status = add_panel_or_halves(table, &panel);
+    table_place next = {start.logit + width * (i / pieces), HUGE_VAL};
+    if (i == pieces) next = to;
+    panel_ends ends = {from->others, next.others};
+    status = try_panel(table, from->logit, next.logit, ends, &panel);
+    if (status == EV_OK) status = add_panel_or_parts(table, &panel, ends);
     *from = next;
   }
   return status;
@@ -137,20 +183,23 @@ static size_t close_atoms(const ev_mean_table *table, const ev_atoms *atoms, siz
 /* Panels between the ends and the scores where the density is not smooth, which come
 ** in rising order. */
 static ev_status fill_table(ev_mean_table *table, const ev_atoms *atoms, double cut) {
-  double from, end = TABLE_END, weight;
-  ev_status status = table_end(&table->d, cut, false, &from);
+  table_place from = {0, HUGE_VAL};
+  double end = TABLE_END, weight;
+  ev_status status = table_end(&table->d, cut, false, &from.logit);
   if (status == EV_OK) status = table_end(&table->d, cut, true, &end);
   double heaviest = 0;
   for (size_t i = 0; i < atoms->count; i++) heaviest = fmax(heaviest, atoms->list[i].weight);
   table->narrow = table->d.spread * (table->d.weight - heaviest < 2 ? TABLE_CLOSEST : TABLE_CLOSE);
   for (size_t i = 0, count; i < atoms->count && status == EV_OK; i += count) {
     count = close_atoms(table, atoms, i, &weight);
-    if (table->d.weight - weight >= TABLE_SMOOTH) continue;
-    status = add_panels_to(table, logit_of_atom(&atoms->list[i]), end, &from);
-    if (status == EV_OK)
-      status = add_panels_to(table, logit_of_atom(&atoms->list[i + count - 1]), end, &from);
+    double others = table->d.weight - weight;
+    if (others >= TABLE_SMOOTH) continue;
+    table_place first = {logit_of_atom(&atoms->list[i]), others};
+    table_place last = {logit_of_atom(&atoms->list[i + count - 1]), others};
+    status = add_panels_to(table, first, end, &from);
+    if (status == EV_OK) status = add_panels_to(table, last, end, &from);
   }
-  return status == EV_OK ? add_panels_to(table, end, end, &from) : status;
+  return status == EV_OK ? add_panels_to(table, (table_place){end, HUGE_VAL}, end, &from) : status;
 }
 
 /* The distance of one atom above another, from the side that keeps its digits. */
