@@ -11,7 +11,8 @@
 **   4. Two models are independent: P(S_A > S_B) and P(S_A = S_B) are sums.
 **
 ** The modulus of a factor falls from t = 0 to pi, so that a point's frequencies end where it is
-** negligible: of 10,000 questions 30 or so are left.
+** negligible: of 10,000 questions 30 or so are left.  The factors of types of few questions are
+** multiplied, eight to one logarithm.
 */
 #include <math.h>
 #include <stdlib.h>
@@ -25,7 +26,7 @@
 /* Questions by (k, n), and the posterior. */
 typedef struct rerun_model {
   ev_cluster *types; /* owned */
-  size_t count;
+  size_t count, few; /* those of few questions come first */
   double questions;
   ev_hierarchy h;
   ev_host host;
@@ -38,6 +39,20 @@ typedef struct rerun_scores {
   double *p; /* owned */
 } rerun_scores;
 
+/* A type of at most so many questions has so many factors in a product; a logarithm takes the time
+** of about eight. */
+enum { RERUN_FEW = 4 };
+
+/* Moves the types of few questions to the front. */
+static void part_types(rerun_model *m) {
+  for (size_t i = 0; i < m->count; i++) {
+    ev_cluster type = m->types[i];
+    if (type.times > RERUN_FEW) continue;
+    m->types[i] = m->types[m->few];
+    m->types[m->few++] = type;
+  }
+}
+
 static ev_status make_model(rerun_model *m, const ev_cluster *clusters, size_t count,
                             ev_host host) {
   *m = (rerun_model){.host = host};
@@ -46,7 +61,9 @@ static ev_status make_model(rerun_model *m, const ev_cluster *clusters, size_t c
   m->count = ev_clusters_merge(clusters, count, m->types);
   for (size_t i = 0; i < m->count; i++) m->questions += m->types[i].times;
   ev_options icc = {.prior = EV_PRIOR_ICC};
-  return ev_hierarchy_make(m->types, m->count, &icc, host, EV_FOR_BETAS, &m->h);
+  ev_status status = ev_hierarchy_make(m->types, m->count, &icc, host, EV_FOR_BETAS, &m->h);
+  part_types(m);
+  return status;
 }
 
 static void free_model(rerun_model *m) {
@@ -92,12 +109,14 @@ typedef struct frequencies {
   ev_lanes_kept *sine, *half_square; /* sin t and sin^2(t/2) */
   ev_lanes_kept *real, *imaginary;   /* the characteristic function of S - first */
   void *room;                        /* owned */
+  ev_point *chances;                 /* owned; of the questions of types of few, at a point */
 } frequencies;
 
-static ev_status make_frequencies(size_t count, frequencies *f) {
+static ev_status make_frequencies(size_t count, size_t types, frequencies *f) {
   f->groups = count / 2 / EV_LANES + 1;
   ev_lanes_kept *room = f->room = calloc(4 * f->groups, sizeof *room);
-  if (!room) return EV_NO_MEMORY;
+  f->chances = malloc(RERUN_FEW * types * sizeof *f->chances);
+  if (!room || !f->chances) return EV_NO_MEMORY;
   f->sine = room, f->half_square = room + f->groups;
   f->real = room + 2 * f->groups, f->imaginary = room + 3 * f->groups;
   for (size_t j = 0; j < f->groups * EV_LANES; j++) {
@@ -111,17 +130,46 @@ static ev_status make_frequencies(size_t count, frequencies *f) {
 /* -ln of the modulus at which a point no longer contributes. */
 static const double RERUN_LN_CUT = 40;
 
+/* The number of factors that share a logarithm: the square of their product does not underflow, as
+** no modulus is below sin(t)/2, which is 6e-17 at t = pi. */
+enum { RERUN_SHARED = 8 };
+
+/* Adds the logarithm of a product of factors, where whole periods of the angle do not matter. */
+EV_INLINE void add_product(const ev_point *p, size_t count, const ev_lanes *sine,
+                           const ev_lanes *half_square, ev_lanes *ln, ev_lanes *angle) {
+  ev_lanes re = 1 - 2 * p[0].x * *half_square, im = p[0].x * *sine, of;
+  for (size_t i = 1; i < count; i++) {
+    ev_lanes x = 1 - 2 * p[i].x * *half_square, y = p[i].x * *sine, last = re;
+    re = last * x - im * y;
+    im = last * y + im * x;
+  }
+  ev_lanes square = re * re + im * im;
+  ev_log(&square, 1);
+  ev_angle(&re, &im, &of);
+  *ln += 0.5 * square;
+  *angle += of;
+}
+
 /* Adds a point's characteristic function, of S less the whole number that is first. */
 EV_WIDE static void add_point(const rerun_model *m, const ev_hierarchy_point *at, double first,
                               size_t count, frequencies *f) {
+  size_t factors = 0;
+  for (size_t t = 0; t < m->few; t++)
+    for (double i = 0; i < m->types[t].times; i++)
+      f->chances[factors++] = chance_of(&m->types[t], at);
   for (size_t g = 0; g < f->groups; g++) {
     ev_lanes ln = {0}, angle = {0}, cosine, sine, turns;
+    ev_lanes sine_t = f->sine[g], half_square = f->half_square[g];
     for (int j = 0; j < EV_LANES; j++)
       angle[j] = -first * (2 * M_PI * (double)(g * EV_LANES + (size_t)j) / (double)count);
-    for (size_t t = 0; t < m->count; t++) {
+    for (size_t i = 0; i < factors; i += RERUN_SHARED) {
+      size_t shared = factors - i < RERUN_SHARED ? factors - i : RERUN_SHARED;
+      add_product(f->chances + i, shared, &sine_t, &half_square, &ln, &angle);
+    }
+    for (size_t t = m->few; t < m->count; t++) {
       ev_point p = chance_of(&m->types[t], at);
-      ev_lanes x = 1 - 2 * p.x * f->half_square[g], y = p.x * f->sine[g], of;
-      ev_lanes square = 1 - 4 * p.x * p.y * f->half_square[g];
+      ev_lanes x = 1 - 2 * p.x * half_square, y = p.x * sine_t, of;
+      ev_lanes square = 1 - 4 * p.x * p.y * half_square;
       ev_log(&square, 1);
       ev_angle(&x, &y, &of);
       ln += m->types[t].times / 2 * square;
@@ -158,7 +206,7 @@ static ev_status find_scores(const rerun_model *m, rerun_scores *s) {
   frequencies f = {0};
   find_window(m, s);
   s->p = malloc(s->count * sizeof *s->p);
-  ev_status status = s->p ? make_frequencies(s->count, &f) : EV_NO_MEMORY;
+  ev_status status = s->p ? make_frequencies(s->count, m->count, &f) : EV_NO_MEMORY;
   for (size_t i = 0; i < m->h.count && status == EV_OK; i++) {
     if (m->h.points[i].weight < RERUN_LEAST_WEIGHT) continue;
     add_point(m, &m->h.points[i], s->first, s->count, &f);
@@ -166,6 +214,7 @@ static ev_status find_scores(const rerun_model *m, rerun_scores *s) {
   }
   if (status == EV_OK) invert(&f, s);
   free(f.room);
+  free(f.chances);
   return status;
 }
 
