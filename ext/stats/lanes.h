@@ -66,22 +66,35 @@ EV_INLINE void ev_exp(ev_lanes *at, int count) {
   }
 }
 
-/* The logarithm of each lane, of any finite number, and of 1e-300 for lower ones; lanes must not be
-** NaN.  x = 2^e m with m within a factor sqrt(2) of 1, and ln m = 2 artanh(s), s = (m-1)/(m+1),
-** whose series is cut off below 1e-17. */
-EV_INLINE void ev_log(ev_lanes *at, int count) {
+/* Each lane x = 2^e m with m within a factor sqrt(2) of 1. */
+EV_INLINE void ev_split(const ev_lanes *x, ev_lanes *e, ev_lanes *m) {
   const uint64_t one = 0x3ff0000000000000, sqrt_half = 0x3fe6a09e667f3bcd;
   const uint64_t two_52 = 0x4330000000000000, mantissa = 0xfffffffffffff;
+  ev_bits bits = (ev_bits)*x + (one - sqrt_half);
+  *e = (ev_lanes)((bits >> 52) | two_52) - (0x1p52 + 1023);
+  *m = (ev_lanes)((bits & mantissa) + sqrt_half);
+}
+
+/* Each lane's 2 artanh(s) - 2 s, of s = (m-1)/(m+1) with such an m: the series is cut off
+** below 1e-17. */
+EV_INLINE void ev_artanh_less(const ev_lanes *s, ev_lanes *out) {
+  ev_lanes z = *s * *s, z2 = z * z, z4 = z2 * z2;
+  ev_lanes low = (2.0 / 3 + z * (2.0 / 5)) + z2 * (2.0 / 7 + z * (2.0 / 9));
+  ev_lanes high = (2.0 / 11 + z * (2.0 / 13)) + z2 * (2.0 / 15 + z * (2.0 / 17)) +
+                  z4 * (2.0 / 19 + z * (2.0 / 21));
+  *out = *s * z * (low + z4 * high);
+}
+
+/* The logarithm of each lane, of any finite number, and of 1e-300 for lower ones; lanes must not be
+** NaN.  ln m = 2 artanh((m-1)/(m+1)). */
+EV_INLINE void ev_log(ev_lanes *at, int count) {
   for (int i = 0; i < count; i++) {
+    ev_lanes e, m, rest;
     ev_at_least(&at[i], 1e-300);
-    ev_bits bits = (ev_bits)at[i] + (one - sqrt_half);
-    ev_lanes e = (ev_lanes)((bits >> 52) | two_52) - (0x1p52 + 1023);
-    ev_lanes m = (ev_lanes)((bits & mantissa) + sqrt_half);
-    ev_lanes s = (m - 1) / (m + 1), z = s * s, z2 = z * z, z4 = z2 * z2;
-    ev_lanes low = (2.0 / 3 + z * (2.0 / 5)) + z2 * (2.0 / 7 + z * (2.0 / 9));
-    ev_lanes high = (2.0 / 11 + z * (2.0 / 13)) + z2 * (2.0 / 15 + z * (2.0 / 17)) +
-                    z4 * (2.0 / 19 + z * (2.0 / 21));
-    at[i] = e * EV_LN2_HIGH + (e * EV_LN2_LOW + (s * z * (low + z4 * high) + 2 * s));
+    ev_split(&at[i], &e, &m);
+    ev_lanes s = (m - 1) / (m + 1);
+    ev_artanh_less(&s, &rest);
+    at[i] = e * EV_LN2_HIGH + (e * EV_LN2_LOW + (rest + 2 * s));
   }
 }
 
@@ -99,6 +112,22 @@ EV_INLINE void ev_log1p(ev_lanes *at, int count) {
 EV_INLINE void ev_choose(const ev_bits *choice, const ev_lanes *yes, const ev_lanes *no,
                          ev_lanes *out) {
   *out = (ev_lanes)((*choice & (ev_bits)*yes) | (~*choice & (ev_bits)*no));
+}
+
+/* Each lane's ln(1 + w) - w, w > -1, which does not cancel where w is small: with
+** s = w / (2 + w) it is 2 artanh(s) - 2 s - s w. */
+EV_INLINE void ev_log1p_less(ev_lanes *at, int count) {
+  for (int i = 0; i < count; i++) {
+    ev_lanes w = at[i], f = 1 + w, e, m, rest;
+    ev_split(&f, &e, &m);
+    ev_bits about_one = (ev_bits)(e == 0);
+    m -= 1;
+    ev_choose(&about_one, &w, &m, &m);
+    ev_lanes s = m / (m + 2);
+    ev_artanh_less(&s, &rest);
+    ev_lanes small = rest - s * w, large = e * EV_LN2_HIGH + (e * EV_LN2_LOW + (rest + 2 * s)) - w;
+    ev_choose(&about_one, &small, &large, &at[i]);
+  }
 }
 
 /* The angle of x + iy in each lane, from -pi to pi; x and y must not both be 0.  It is reflected

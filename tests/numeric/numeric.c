@@ -345,6 +345,23 @@ static void lanes_agree_with_libm(void) {
   printf("lanes: exp within %.1f units of the last place, log within %.1f\n", worst_exp, worst_log);
 }
 
+/* ln(1 + w) - w against GSL's, which does not cancel either: relative where w is small, and
+** to the rounding of 1 + w where it is not. */
+static void lanes_keep_small_logarithms(void) {
+  double worst = 0;
+  for (double w = 1e-12; w < 0x1p40; w *= 1.09) {
+    double below = -w / (1 + w);
+    ev_lanes at = {w, below, 0, 1};
+    ev_log1p_less(&at, 1);
+    for (int i = 0; i < 2; i++) {
+      double wanted = gsl_sf_log_1plusx_mx(i ? below : w);
+      worst = fmax(worst, fabs(at[i] - wanted) / (fabs(wanted) + (w > 0.25)));
+    }
+    if (at[2] != 0 || fabs(at[3] - (M_LN2 - 1)) > 2e-16) check(false, "beside", at[2], at[3]);
+  }
+  check(worst <= 2e-15, "ln(1 + w) - w", worst, 2e-15);
+}
+
 /* Cosines and sines of four lanes likewise: of every quarter turn, either way, and of many. */
 static void turns_agree_with_libm(void) {
   double worst = 0;
@@ -375,6 +392,7 @@ int main(void) {
   bounds_are_ordered();
   coverages();
   lanes_agree_with_libm();
+  lanes_keep_small_logarithms();
   turns_agree_with_libm();
   return check_summary();
 }
