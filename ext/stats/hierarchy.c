@@ -50,16 +50,9 @@ typedef struct ev_joint joint;
 /*
 ** Modes and scales
 */
-typedef struct summit {
-  double at, sd, ln;
-} summit;
-
-/* A function at some points. */
-typedef void ln_function(const double *x, int count, double *ln, void *context);
-
 /* Climbs from a point in growing steps, then narrows them until a parabola fits within a step of
 ** about the sd; the sd is at most 2. */
-static ev_status climb(ln_function *f, void *context, double from, double step, summit *top) {
+ev_status ev_climb(ev_ln_function *f, void *context, double from, double step, ev_summit *top) {
   double x = from, mid, ln[2];
   f(&x, 1, &mid, context);
   for (int i = 0; i < 400; i++) {
@@ -77,7 +70,7 @@ static ev_status climb(ln_function *f, void *context, double from, double step, 
       f(&x, 1, &mid, context);
       step /= 3;
     } else {
-      *top = (summit){x, fmin(2, step / sqrt(2 * fmax(drop, 1e-9))), mid};
+      *top = (ev_summit){x, fmin(2, step / sqrt(2 * fmax(drop, 1e-9))), mid};
       return EV_OK;
     }
   }
@@ -85,11 +78,11 @@ static ev_status climb(ln_function *f, void *context, double from, double step, 
 }
 
 /* Goes to the line at d, from one that need only be near. */
-static ev_status go_to_line(joint *p, double d, summit *top) {
+static ev_status go_to_line(joint *p, double d, ev_summit *top) {
   p->d = d;
   p->ln_prior = p->model.prior == EV_PRIOR_ICC ? -2 * log1p(d) : -d;
   p->ln_of_d = p->model.go_to_line(d, p->model.context);
-  ev_status status = climb(p->model.ln_at, p->model.context, p->peak, p->spread, top);
+  ev_status status = ev_climb(p->model.ln_at, p->model.context, p->peak, p->spread, top);
   if (status != EV_OK) return status;
   p->peak = top->at;
   p->spread = top->sd;
@@ -98,7 +91,7 @@ static ev_status go_to_line(joint *p, double d, summit *top) {
 
 /* An approximation to ln of the integral along the line of r = ln d, as a density of r. */
 static double ln_of_line(joint *p, double r) {
-  summit top;
+  ev_summit top;
   if (go_to_line(p, exp(r), &top) != EV_OK) return NAN;
   return r + p->ln_prior + p->ln_of_d + top.ln + log(top.sd);
 }
@@ -115,7 +108,7 @@ static double rounding_at(joint *p, double r) {
 /* Scans in steps of 2, which miss no mode, and climbs from the best point.  Lines beyond
 ** 100 times the number of questions are alike; where rounding is not small, there is
 ** nothing to climb. */
-static ev_status find_mode_of_r(joint *p, summit *top) {
+static ev_status find_mode_of_r(joint *p, ev_summit *top) {
   double best = -HUGE_VAL, at = 0, most = log(100 * p->model.answers + 100);
   double peak = p->peak, spread = p->spread, r = -40;
   for (; r < most && rounding_at(p, r) < 0.01; r += 2) {
@@ -130,7 +123,7 @@ static ev_status find_mode_of_r(joint *p, summit *top) {
   }
   p->peak = peak;
   p->spread = spread;
-  ev_status status = climb(ln_of_lines, p, at, 1, top);
+  ev_status status = ev_climb(ln_of_lines, p, at, 1, top);
   bool too_large = status == EV_OK ? rounding_at(p, top->at) > 1e-3 : r < most;
   return too_large ? EV_TOO_LARGE : status;
 }
@@ -213,7 +206,7 @@ static void reverse_points(ev_hierarchy *h, size_t first) {
 /* The line at d, with its weight among lines. */
 static ev_status add_line_at(ev_hierarchy *h, double d, double ln_weight) {
   joint *p = h->joint;
-  summit top;
+  ev_summit top;
   ev_status status = go_to_line(p, d, &top);
   if (status != EV_OK) return status;
   double step = line_step(p), ln_measure = ln_weight + p->ln_prior + log(step);
@@ -263,7 +256,7 @@ static ev_status add_line_panel(ev_hierarchy *h, line_panel panel) {
 
 /* Sixteen nodes on 5.7 sd of a normal have an error of 1e-14, on a length of 3.5 in r no more.  The
 ** sd is that of r given theta: less than that of r where the lines' modes move with r. */
-static ev_status find_panel_width(joint *p, summit top) {
+static ev_status find_panel_width(joint *p, ev_summit top) {
   double peak[2], spread = p->spread;
   for (int i = 0; i < 2; i++) {
     if (isnan(ln_of_line(p, top.at + (2 * i - 1) * top.sd))) return EV_NOT_CONVERGED;
@@ -297,7 +290,7 @@ static const double FALL_NEAR_MODE = 6, FALL_ELSEWHERE = 36;
 ** is evaluated for x as small as 1e-308: d up to `small` has only to resolve e^(-14 d/0.02).
 ** From `large` on 1/d runs over four times its distance to the poles at -1/i, i < n, at the most,
 ** and sixteen nodes leave 5e-14. */
-static ev_status add_panels(ev_hierarchy *h, summit top, panel_edge at, int way) {
+static ev_status add_panels(ev_hierarchy *h, ev_summit top, panel_edge at, int way) {
   joint *p = h->joint;
   double small = fmin(log(0.02), top.at - 3);
   double large = fmax(log(fmax(4, p->model.answers / 4)), top.at);
@@ -315,7 +308,7 @@ static ev_status add_panels(ev_hierarchy *h, summit top, panel_edge at, int way)
 
 static ev_status add_line_panels(ev_hierarchy *h) {
   joint *p = h->joint;
-  summit top;
+  ev_summit top;
   ev_status status = find_mode_of_r(p, &top);
   double peak = p->peak, spread = p->spread;
   if (status == EV_OK) status = find_panel_width(p, top);

@@ -65,6 +65,17 @@ typedef struct ev_hierarchy {
   ev_host host;
 } ev_hierarchy;
 
+/* A mode: its place, about its sd, at most 2, and the value there. */
+typedef struct ev_summit {
+  double at, sd, ln;
+} ev_summit;
+
+/* The logarithm of a density at up to EV_LANES points. */
+typedef void ev_ln_function(const double *x, int count, double *ln, void *context);
+
+/* Climbs from a point, with a first step, to the mode. */
+ev_status ev_climb(ev_ln_function *f, void *context, double from, double step, ev_summit *top);
+
 /* The points of a model's posterior: weight = exp(ln_measure of the line + ln(theta (1-theta)) +
 ** log likelihood), made to sum to 1.  To be freed whatever the status; the model must outlive it.
 */

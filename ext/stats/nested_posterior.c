@@ -1,7 +1,7 @@
 /*
 ** Where the posterior of the nested model is, and points to sum over it.
 **
-**   1. A pilot of d2 with a uniform prior of every theta_t tells where ln d2 is and its scale.
+**   1. A pilot of d2 with a uniform prior of every theta_t: its mode, by climbing, and its scale.
 **   2. A lattice of ln d2 for the trapezoid rule, and each task's tables on it (nested_tasks.c).
 **   3. Lines of d1 and points of theta on them by hierarchy.c, for the likelihood summed over d2,
 **      on a lattice of three times the step where only the points' places are wanted.
@@ -47,25 +47,34 @@ static double ln_pilot(double r, void *context) {
   return sum;
 }
 
+static void ln_pilots(const double *r, int count, double *ln, void *context) {
+  for (int i = 0; i < count; i++) ln[i] = ln_pilot(r[i], context);
+}
+
 /* Where ln d2 is: the ends of its lattice, and its sd. */
 typedef struct pilot {
   ev_interval ends;
   double mode, sd;
 } pilot;
 
+/* The mode may be a thousand sd away from where d2 = 1, so it is climbed to before any width
+** is measured. */
 static ev_status find_pilot(ev_nested_posterior *p, pilot *found) {
   double tail = ev_tail(p->options);
   ev_marginal density;
+  ev_summit top = {0, 0, 0};
   ev_interval middle = {0, 0};
-  ev_status status = ev_marginal_find(&density, &(ev_search){.ln_density = ln_pilot,
-                                                             .context = p,
-                                                             .start = 0,
-                                                             .width = 3,
-                                                             .ln_drop = 22 - log(tail),
-                                                             .tolerance = 0.02,
-                                                             .acceptable = 0.1,
-                                                             .tail = 1e-9 * tail,
-                                                             .budget = 400});
+  ev_status status = ev_climb(ln_pilots, p, 0, 1, &top);
+  if (status != EV_OK) return status;
+  status = ev_marginal_find(&density, &(ev_search){.ln_density = ln_pilot,
+                                                   .context = p,
+                                                   .start = top.at,
+                                                   .width = fmin(3, 8 * top.sd),
+                                                   .ln_drop = 22 - log(tail),
+                                                   .tolerance = 0.02,
+                                                   .acceptable = 0.1,
+                                                   .tail = 1e-9 * tail,
+                                                   .budget = 400});
   if (status == EV_OK) status = ev_marginal_interval(&density, 0.16, &middle);
   if (status == EV_OK) status = ev_marginal_interval(&density, 1e-9 * tail, &found->ends);
   found->mode = (middle.lo + middle.hi) / 2;
