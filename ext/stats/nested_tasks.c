@@ -233,9 +233,8 @@ static int grid_for(double worth) {
   return grid;
 }
 
-/* Taps of the polynomial that ln likelihood is interpolated by, and nodes added for them at
-** either end. */
-enum { TABLE_TAPS = 12, TABLE_GUARD = TABLE_TAPS / 2 };
+/* Nodes added at either end to interpolate from. */
+enum { TABLE_GUARD = EV_NESTED_TAPS / 2 };
 
 /* The last node needed in one direction from `from`, at one d2, searched in strides. */
 static int find_table_end(ev_nested_task *task, int from, int stride, double d2, double *most) {
@@ -378,12 +377,21 @@ void ev_nested_ln_nodes(const ev_nested_tasks *t, ev_nested_task *task, double v
 ** Kernels
 */
 
+/* Weights of the values at 0, 1, .. EV_NESTED_TAPS-1 in the polynomial's at x. */
+static void lagrange(double x, double *weight) {
+  for (int i = 0; i < EV_NESTED_TAPS; i++) {
+    weight[i] = 1;
+    for (int k = 0; k < EV_NESTED_TAPS; k++)
+      if (k != i) weight[i] *= (x - k) / (i - k);
+  }
+}
+
 /* Beta(a, b), which is too narrow for the lattice: its Gauss rule has so many points that
 ** (q/(2+q))^points is below 1e-10, where q is the ratio of its variance to the likelihood's. */
 static void set_gauss(ev_nested_grid *grid, double a, double b) {
   double worth = (2.56 / (grid->step * grid->step) - 20) / 5, d = a + b;
   double points = 1 + ceil(23 / log1p(2 * d / fmax(worth, 1)));
-  double off[EV_NESTED_GAUSS], x[EV_NESTED_GAUSS];
+  double off[EV_NESTED_GAUSS], x[EV_NESTED_GAUSS], share[EV_NESTED_GAUSS];
   grid->points = (int)fmin(EV_NESTED_GAUSS, points);
   for (int k = 0; k < grid->points; k++) {
     /* Jacobi's polynomials on [0,1]; the first differ in that 0/0 is cancelled. */
@@ -394,10 +402,13 @@ static void set_gauss(ev_nested_grid *grid, double a, double b) {
                  ? sqrt(a * b / (1 + d)) / d
                  : sqrt((k + 1) * (k + a) * (k + b) * (k + d - 1) / ((two + 1) * (two - 1))) / two;
   }
-  if (ev_gauss_rule(x, off, (size_t)grid->points, grid->share) != EV_OK) grid->share[0] = NAN;
+  if (ev_gauss_rule(x, off, (size_t)grid->points, share) != EV_OK) share[0] = NAN;
   for (int k = 0; k < grid->points; k++) {
-    double p = fmax(1e-300, fmin(1 - 0x1p-53, x[k]));
-    grid->at[k] = log(p / (1 - p));
+    double p = fmax(1e-300, fmin(1 - 0x1p-53, x[k])), place = log(p / (1 - p)) / grid->step;
+    ev_nested_gauss *at = &grid->gauss[k];
+    *at = (ev_nested_gauss){
+        .p = p, .share = share[k], .place = place, .from = floor(place) - (TABLE_GUARD - 1)};
+    lagrange(place - at->from, at->taps);
   }
 }
 
@@ -465,27 +476,20 @@ static void add_ends(const ev_nested_grid *grid, const ev_nested_task *task, siz
     z[i] += low * task->like[i] + high * task->like[(size_t)last * nodes + i];
 }
 
-/* Weights of the values at 0, 1, .. TABLE_TAPS-1 in the polynomial's at x. */
-static void lagrange(double x, double *weight) {
-  for (int i = 0; i < TABLE_TAPS; i++) {
-    weight[i] = 1;
-    for (int k = 0; k < TABLE_TAPS; k++)
-      if (k != i) weight[i] *= (x - k) / (i - k);
-  }
-}
-
-/* Adds to z[] the likelihood at v, with a weight; ln L is interpolated, which is nearly a
-** parabola. */
-EV_WIDE static void add_between(const ev_nested_grid *grid, const ev_nested_task *task,
-                                size_t nodes, double v, double share, double *z) {
-  double place = v / grid->step - task->first, weight[TABLE_TAPS] = {1};
-  int from = (int)fmax(0, fmin(task->count - TABLE_TAPS, floor(place) - TABLE_GUARD + 1));
-  int last = task->count - 1, taps = TABLE_TAPS;
-  if (place < 0 || place > last) { /* flat there, or too low to matter */
+/* Adds to z[] the likelihood at a node of the Gauss rule, with a weight; ln L is interpolated,
+ *which
+ ** is nearly a parabola.  Beyond the table's ends it is flat, or too low to matter. */
+EV_WIDE static void add_between(const ev_nested_gauss *at, const ev_nested_task *task, size_t nodes,
+                                double share, double *z) {
+  double place = at->place - task->first, last = task->count - 1, own[EV_NESTED_TAPS] = {1};
+  double wish = at->from - task->first, from = fmax(0, fmin(last - (EV_NESTED_TAPS - 1), wish));
+  const double *weight = from == wish ? at->taps : own;
+  int taps = EV_NESTED_TAPS;
+  if (place < 0 || place > last) {
     from = place < 0 ? 0 : last;
     taps = 1;
-  } else {
-    lagrange(place - from, weight);
+  } else if (from != wish) {
+    lagrange(place - from, own);
   }
   const double *row = task->ln + (size_t)from * nodes;
   for (size_t i = 0; i < nodes; i += EV_LANES) {
@@ -501,8 +505,8 @@ static void sum_gauss(const ev_nested_grid *grid, const ev_nested_task *task, si
                       bool times_p, double *z) {
   memset(z, 0, nodes * sizeof *z);
   for (int k = 0; k < grid->points; k++) {
-    double p = times_p ? ev_at_logit(grid->at[k]).x : 1;
-    add_between(grid, task, nodes, grid->at[k], grid->share[k] * p, z);
+    const ev_nested_gauss *at = &grid->gauss[k];
+    add_between(at, task, nodes, times_p ? at->share * at->p : at->share, z);
   }
 }
 

@@ -22,7 +22,15 @@ typedef struct ev_nested_task {
   double *ln_most;   /* [nodes of d2] */
 } ev_nested_task;
 
-enum { EV_NESTED_GRIDS = 64, EV_NESTED_GAUSS = 12, EV_NESTED_PAD = 8 };
+/* EV_NESTED_TAPS are those of the polynomial that ln likelihood is interpolated by. */
+enum { EV_NESTED_GRIDS = 64, EV_NESTED_GAUSS = 12, EV_NESTED_TAPS = 12, EV_NESTED_PAD = 8 };
+
+/* A node of a Gauss rule of a kernel. */
+typedef struct ev_nested_gauss {
+  double p, share;             /* theta_t, and its weight */
+  double place, from;          /* in steps of the lattice: where it is, and the first of */
+  double taps[EV_NESTED_TAPS]; /* the nodes about it, with their weights */
+} ev_nested_gauss;
 
 /* A step of v, and the kernel Beta(d1 theta, d1 (1-theta)) on it. */
 typedef struct ev_nested_grid {
@@ -33,7 +41,7 @@ typedef struct ev_nested_grid {
   double a, b, ln_scale;   /* of x^a y^b in it */
   int filled;              /* the node up to which it is known */
   int points;              /* of a Gauss rule, where the kernel is too narrow for the step; or 0 */
-  double at[EV_NESTED_GAUSS], share[EV_NESTED_GAUSS]; /* its v, and weights */
+  ev_nested_gauss gauss[EV_NESTED_GAUSS];
 } ev_nested_grid;
 
 /* Where a task is in the list, in the order of grids and first nodes. */
