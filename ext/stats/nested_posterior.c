@@ -4,10 +4,12 @@
 **   1. A pilot of d2 with a uniform prior of every theta_t: its mode, by climbing, and its scale.
 **   2. A lattice of ln d2 for the trapezoid rule, and each task's tables on it (nested_tasks.c).
 **   3. Lines of d1 and points of theta on them by hierarchy.c, for the likelihood summed over d2,
-**      on a lattice of three times the step where only the points' places are wanted.
-**   4. The weights of all (point, node).  Where the sum of every other node is not near enough
-**      that of all, the step of ln d2 is halved; where an end of the lattice has weight left, it
-**      is moved out; where the same holds along lines, their step is shortened.  Go to 2.
+**      on a lattice of three times the step: only the points' places are wanted.
+**   4. The lattice for the greatest of these points.  Where the sum of every other node is not near
+**      enough that of all, the step of ln d2 is shortened; where an end of the lattice has weight
+**      left, it is moved out.
+**   5. The weights of all (point, node).  The same checks of their sum, and along lines, whose step
+**      is shortened.  If any fails, go to 3.
 */
 #include "nested_posterior.h"
 
@@ -109,18 +111,19 @@ static void ln_at(const double *s, int count, double *ln, void *context) {
 /* How close points are laid. */
 typedef struct spacing {
   double panel_sd, step_sd; /* as ev_line_model has them */
-  double d2_sd;             /* the step of ln d2 */
-  double below, above;      /* what its lattice has beyond the pilot's ends */
+  double low, high, step;   /* the lattice of ln d2, */
+  double most;              /* and what it is hardly beyond */
 } spacing;
 
-static ev_status lay_nodes(ev_nested_posterior *p, const pilot *found, const spacing *by,
-                           double coarse) {
-  double low = found->ends.lo - by->below, high = found->ends.hi + by->above;
-  size_t nodes = 1;
-  p->step_r = coarse * fmin(0.6, by->d2_sd * found->sd);
-  if (p->tasks.repeated) nodes = (size_t)ceil((high - low) / p->step_r);
-  nodes = (nodes + EV_NESTED_PAD) / EV_NESTED_PAD * EV_NESTED_PAD;
-  p->first_r = (low + high) / 2 - p->step_r * (double)(nodes - 1) / 2;
+/* Nodes of a lattice of ln d2: 104 was the largest number observed. */
+static const double NESTED_NODES = 4096;
+
+static ev_status lay_nodes(ev_nested_posterior *p, const spacing *by, double coarse) {
+  p->step_r = coarse * by->step;
+  double wanted = p->tasks.repeated ? ceil((by->high - by->low) / p->step_r) : 1;
+  if (!(wanted <= NESTED_NODES)) return EV_NOT_CONVERGED;
+  size_t nodes = ((size_t)wanted + EV_NESTED_PAD) / EV_NESTED_PAD * EV_NESTED_PAD;
+  p->first_r = (by->low + by->high) / 2 - p->step_r * (double)(nodes - 1) / 2;
   free(p->ln_prior);
   p->ln_prior = malloc(2 * nodes * sizeof *p->ln_prior);
   if (!p->ln_prior) return EV_NO_MEMORY;
@@ -128,8 +131,7 @@ static ev_status lay_nodes(ev_nested_posterior *p, const pilot *found, const spa
   for (size_t i = 0; i < nodes; i++)
     p->ln_prior[i] =
         ln_prior_of(p->options->prior, p->first_r + p->step_r * (double)i) + log(p->step_r);
-  return ev_nested_tables(&p->tasks, p->first_r, p->step_r, nodes,
-                          exp(found->mode + 4 * found->sd));
+  return ev_nested_tables(&p->tasks, p->first_r, p->step_r, nodes, exp(by->most));
 }
 
 static ev_status lay_points(ev_nested_posterior *p, const spacing *by, ev_nested_use use) {
@@ -167,7 +169,11 @@ static ev_status weigh_points(ev_nested_posterior *p) {
   }
   for (size_t i = 0; i < p->h.count * nodes; i++) sum += p->weight[i] = exp(p->weight[i] - most);
   if (!(sum > 0 && isfinite(sum))) return EV_NOT_CONVERGED;
-  for (size_t i = 0; i < p->h.count * nodes; i++) p->weight[i] /= sum;
+  for (size_t i = 0; i < p->h.count; i++) {
+    double all = 0;
+    for (size_t b = 0; b < nodes; b++) all += p->weight[i * nodes + b] /= sum;
+    p->h.points[i].weight = all;
+  }
   return EV_OK;
 }
 
@@ -175,63 +181,88 @@ static ev_status weigh_points(ev_nested_posterior *p) {
 ** Checks
 */
 
-/* How far twice the weight of every other node, or point of a line, is from 1; and the weight
-** at either end of the lattice of ln d2. */
+/* How far twice the weight of every other node, or point of a line, is from 1; and the weight at
+** either end of the lattice of ln d2, with the steps that it takes to fall by e there. */
 typedef struct doubt {
-  double nodes, points, below, above;
+  double nodes, points, below, above, below_steps, above_steps;
 } doubt;
+
+/* Of the weights of nodes, whose sum is 1. */
+static doubt doubt_of_nodes(const double *weight, size_t nodes) {
+  doubt is = {.below = weight[0], .above = weight[nodes - 1]};
+  for (size_t b = 0; b < nodes; b++) is.nodes += b % 2 ? weight[b] : -weight[b];
+  is.nodes = fabs(is.nodes);
+  is.below_steps = 1 / fmax(0, log(weight[1] / weight[0]));
+  is.above_steps = 1 / fmax(0, log(weight[nodes - 2] / weight[nodes - 1]));
+  return is;
+}
 
 static doubt find_doubt(const ev_nested_posterior *p) {
   size_t nodes = p->tasks.nodes;
-  doubt sum = {0, 0, 0, 0};
+  double points = 0;
+  for (size_t b = 0; b < nodes; b++) p->ln[b] = 0;
   for (size_t i = 0; i < p->h.line_count; i++)
     for (size_t j = 0; j < p->h.lines[i].count; j++) {
       const double *weight = p->weight + (p->h.lines[i].first + j) * nodes;
-      double all = 0, odd = 0;
+      double all = 0;
       for (size_t b = 0; b < nodes; b++) {
+        p->ln[b] += weight[b];
         all += weight[b];
-        if (b % 2) odd += weight[b];
       }
-      sum.nodes += 2 * odd - all;
-      sum.points += j % 2 ? all : -all;
-      sum.below += weight[0];
-      sum.above += weight[nodes - 1];
+      points += j % 2 ? all : -all;
     }
-  if (!p->tasks.repeated) sum.nodes = sum.below = sum.above = 0;
-  sum.nodes = fabs(sum.nodes);
-  sum.points = fabs(sum.points);
-  return sum;
+  doubt is = p->tasks.repeated ? doubt_of_nodes(p->ln, nodes) : (doubt){0};
+  is.points = fabs(points);
+  return is;
+}
+
+/* How far an end with weight left is moved out: to where, falling as it does there, or faster, it
+** is negligible; by as much as the lattice has at the most. */
+static double extension(const ev_nested_posterior *p, double weight, double left, double steps) {
+  if (!(weight > left)) return 0;
+  return p->step_r * fmin((double)p->tasks.nodes, 1 + steps * log(weight / left));
 }
 
 /* Refines the spacing if it is too coarse; false if it is not.  Bounds of theta and of shares,
-** found by sinc functions, have an error of about the doubt; sums, of its square.  Both
-** priors fall at least as e^-|ln d2|, which tells how far out an end has to be. */
-static bool refine_spacing(const ev_nested_posterior *p, ev_nested_use use, spacing *by) {
-  doubt is = find_doubt(p);
+** found by sinc functions, have an error of about the doubt; sums, of its square. */
+static bool refine_spacing(const ev_nested_posterior *p, ev_nested_use use, doubt is, spacing *by) {
   double tail = ev_tail(p->options), precise = 1e-6 * tail, sums = 1e-4 * sqrt(fmin(1, 40 * tail));
   double left = 1e-8 * tail;
-  bool fine = true;
-  if (is.points > sums) {
-    by->step_sd *= 0.7;
-    fine = false;
-  }
-  if (is.nodes > (use == EV_NESTED_NOISE ? precise : sums)) {
-    by->d2_sd *= 0.6;
-    fine = false;
-  }
-  if (is.below > left) {
-    by->below += 1 + log(is.below / left);
-    fine = false;
-  }
-  if (is.above > left) {
-    by->above += 1 + log(is.above / left);
-    fine = false;
-  }
-  return !fine;
+  spacing before = *by;
+  if (is.points > sums) by->step_sd *= 0.7;
+  if (is.nodes > (use == EV_NESTED_NOISE ? precise : sums)) by->step *= 0.6;
+  by->low -= extension(p, is.below, left, is.below_steps);
+  by->high += extension(p, is.above, left, is.above_steps);
+  return by->step_sd < before.step_sd || by->step < before.step || by->low < before.low ||
+         by->high > before.high;
 }
 
 /* Rounds of mending: one or two are the rule where any are. */
 enum { NESTED_ROUNDS = 12 };
+
+/* A normal's weight beyond 4 sd. */
+static const double HARDLY = 3e-5;
+
+/* Lays the nodes for the point of the greatest weight until its weights leave no doubt. */
+static ev_status settle_nodes(ev_nested_posterior *p, ev_nested_use use, spacing *by) {
+  const ev_hierarchy_point *best = p->h.points;
+  for (size_t i = 1; i < p->h.count; i++)
+    if (p->h.points[i].weight > best->weight) best = &p->h.points[i];
+  for (int i = 0; i < NESTED_ROUNDS; i++) {
+    ev_status status = lay_nodes(p, by, 1);
+    if (status != EV_OK || !p->tasks.repeated) return status;
+    p->d1 = best->d;
+    double ln = ln_likelihood(p, (ev_point){best->theta, best->other}), beyond = 0;
+    if (isnan(ln)) return EV_NOT_CONVERGED;
+    for (size_t b = p->tasks.nodes; b-- > 0 && beyond < HARDLY;) {
+      by->most = p->first_r + p->step_r * (double)b;
+      beyond += exp(p->ln[b] - ln);
+    }
+    for (size_t b = 0; b < p->tasks.nodes; b++) p->ln[b] = exp(p->ln[b] - ln);
+    if (!refine_spacing(p, use, doubt_of_nodes(p->ln, p->tasks.nodes), by)) return EV_OK;
+  }
+  return EV_NOT_CONVERGED;
+}
 
 /* How far rounding may move the logarithm of the likelihood. */
 static double rounding_of(ev_nested_posterior *p, const pilot *found) {
@@ -248,18 +279,21 @@ ev_status ev_nested_posterior_make(const ev_items *items, const ev_options *opti
   *p = (ev_nested_posterior){.options = options, .host = host};
   pilot found = {{0, 0}, 0, 1};
   bool noise = use == EV_NESTED_NOISE;
-  spacing by = {.panel_sd = noise || ev_tail(options) < 1e-4 ? 5.7 : 8,
-                .step_sd = use == EV_NESTED_THETA ? 0.35 : 0.65,
-                .d2_sd = noise ? 0.5 : 0.7};
   ev_status status = ev_nested_tasks_make(items, &p->tasks);
   if (status == EV_OK && p->tasks.repeated) status = find_pilot(p, &found);
   if (status == EV_OK && rounding_of(p, &found) > 1e-3) status = EV_TOO_LARGE;
+  spacing by = {.panel_sd = noise || ev_tail(options) < 1e-4 ? 5.7 : 8,
+                .step_sd = use == EV_NESTED_THETA ? 0.35 : 0.65,
+                .low = found.ends.lo,
+                .high = found.ends.hi,
+                .step = fmin(0.6, (noise ? 0.5 : 0.7) * found.sd),
+                .most = found.mode + 4 * found.sd};
   for (int i = 0; i < NESTED_ROUNDS && status == EV_OK; i++) {
-    status = lay_nodes(p, &found, &by, use == EV_NESTED_THETA ? 1 : 3);
+    status = lay_nodes(p, &by, 3);
     if (status == EV_OK) status = lay_points(p, &by, use);
-    if (status == EV_OK && use != EV_NESTED_THETA) status = lay_nodes(p, &found, &by, 1);
+    if (status == EV_OK) status = settle_nodes(p, use, &by);
     if (status == EV_OK) status = weigh_points(p);
-    if (status == EV_OK && !refine_spacing(p, use, &by)) return EV_OK;
+    if (status == EV_OK && !refine_spacing(p, use, find_doubt(p), &by)) return EV_OK;
   }
   return status == EV_OK ? EV_NOT_CONVERGED : status;
 }
