@@ -98,7 +98,7 @@ board_standing board_model_standing(const board *b, size_t model);
 board_standing board_task_standing(const board *b, size_t model, size_t task);
 const char *board_method(const board *b, const board_standing *s, bool over_tasks);
 ev_status board_model_interval(board *b, size_t model, ev_host host, ev_interval *ci);
-const char *board_task_method(const board *b, size_t model, size_t task);
+ev_status board_task_method(board *b, size_t model, size_t task, ev_host host, const char **method);
 ev_status board_task_interval(board *b, size_t model, size_t task, ev_host host, ev_interval *ci);
 
 /* The range of a task's scores; false where its answers are right or wrong. */
@@ -253,11 +253,11 @@ ev_status board_passes(const board *b, size_t model, size_t task, double k, boar
 ev_status board_pass_intervals(const board *b, size_t model, size_t task, double k, ev_host host,
                                board_pass *pass);
 
-/* noise.c: whether a task's interval comes from all of the model's tasks, questions and attempts
-** at once: some question of the task was asked again, answers are right or wrong, and there is
-** another such task. */
-bool board_nested(const board *b, size_t model, size_t task);
-ev_status board_nested_interval(board *b, size_t model, size_t task, ev_host host, ev_interval *ci);
+/* noise.c: a task's interval from all of the model's tasks, questions and attempts at once, if some
+** question of the task was asked again, answers are right or wrong, and there is another such task;
+** !*nested where that is not so, or where the computation gave up, and then *ci is not set. */
+ev_status board_nested_interval(board *b, size_t model, size_t task, ev_host host, bool *nested,
+                                ev_interval *ci);
 
 /* Whether some question of a task whose answers are right or wrong was asked again. */
 bool board_asked_again(const board *b, size_t model);
@@ -272,7 +272,8 @@ typedef struct board_noise_parts {
   ev_interval ci[BOARD_PARTS];
 } board_noise_parts;
 
-/* Of a model of which some question was asked again. */
+/* Of a model of which some question was asked again; shares are NAN where the computation gave
+** up. */
 ev_status board_noise(const board *b, size_t model, ev_host host, board_noise_parts *parts);
 
 #endif

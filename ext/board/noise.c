@@ -52,7 +52,12 @@ static ev_items items_of(const suite *s) {
   return (ev_items){s->list, s->count, s->tasks};
 }
 
-bool board_nested(const board *b, size_t model, size_t task) {
+/* Whether the board gives up the nested model for a status, and goes on without. */
+static bool gives_up(ev_status status) {
+  return status == EV_NOT_CONVERGED || status == EV_TOO_LARGE;
+}
+
+static bool asked_again_among_others(const board *b, size_t model, size_t task) {
   size_t others = 0;
   const board_part *parts = &b->parts[model * b->tasks.count];
   for (size_t t = 0; t < b->tasks.count; t++)
@@ -60,9 +65,13 @@ bool board_nested(const board *b, size_t model, size_t task) {
   return b->row_of && !b->task[task].graded && parts[task].repeated && others > 0;
 }
 
+/* Where the model gave up; NaN is where nothing was computed yet. */
+static const ev_interval GAVE_UP = {HUGE_VAL, HUGE_VAL};
+
 /* Fills in the model's row of b->nested. */
 static ev_status find_tasks(board *b, size_t model, ev_host host) {
   suite s;
+  ev_interval *row = &b->nested[model * b->tasks.count];
   ev_status status = gather_suite(b, model, &s);
   ev_each *each = calloc(s.tasks + 1, sizeof *each);
   if (!each) status = EV_NO_MEMORY;
@@ -70,19 +79,21 @@ static ev_status find_tasks(board *b, size_t model, ev_host host) {
     ev_items items = items_of(&s);
     status = ev_nested_each(&items, &b->options, host, each);
   }
-  for (size_t t = 0; status == EV_OK && t < b->tasks.count; t++)
-    if (s.number[t] < s.tasks)
-      b->nested[model * b->tasks.count + t] =
-          (ev_interval){each[s.number[t]].lo, each[s.number[t]].hi};
+  for (size_t t = 0; t < b->tasks.count; t++) {
+    if (gives_up(status)) row[t] = GAVE_UP;
+    if (status == EV_OK && s.number[t] < s.tasks)
+      row[t] = (ev_interval){each[s.number[t]].lo, each[s.number[t]].hi};
+  }
   free(each);
   free_suite(&s);
-  return status;
+  return gives_up(status) ? EV_OK : status;
 }
 
-ev_status board_nested_interval(board *b, size_t model, size_t task, ev_host host,
+ev_status board_nested_interval(board *b, size_t model, size_t task, ev_host host, bool *nested,
                                 ev_interval *ci) {
   size_t tasks = b->tasks.count;
-  *ci = board_no_interval();
+  *nested = asked_again_among_others(b, model, task);
+  if (!*nested) return EV_OK;
   if (!b->nested) {
     b->nested = malloc(board_models(b) * tasks * sizeof *b->nested);
     if (!b->nested) return EV_NO_MEMORY;
@@ -90,7 +101,8 @@ ev_status board_nested_interval(board *b, size_t model, size_t task, ev_host hos
   }
   ev_interval *kept = &b->nested[model * tasks + task];
   ev_status status = isnan(kept->lo) ? find_tasks(b, model, host) : EV_OK;
-  if (status == EV_OK) *ci = *kept;
+  *nested = isfinite(kept->lo);
+  if (*nested) *ci = *kept;
   return status;
 }
 
@@ -105,6 +117,10 @@ ev_status board_noise(const board *b, size_t model, ev_host host, board_noise_pa
   ev_noise noise;
   ev_status status = gather_suite(b, model, &s);
   *parts = (board_noise_parts){.tasks = (double)s.tasks};
+  for (int i = 0; i < BOARD_PARTS; i++) {
+    parts->share[i] = NAN;
+    parts->ci[i] = board_no_interval();
+  }
   for (size_t i = 0; i < s.count; i++) {
     parts->questions += s.list[i].times;
     parts->n += s.list[i].n * s.list[i].times;
@@ -121,5 +137,5 @@ ev_status board_noise(const board *b, size_t model, ev_host host, board_noise_pa
     }
   }
   free_suite(&s);
-  return status;
+  return gives_up(status) ? EV_OK : status;
 }

@@ -165,15 +165,22 @@ static ev_status questions_interval(const board *b, size_t model, size_t from, s
   return status;
 }
 
-const char *board_task_method(const board *b, size_t model, size_t task) {
+ev_status board_task_method(board *b, size_t model, size_t task, ev_host host,
+                            const char **method) {
   board_standing s = board_task_standing(b, model, task);
-  if (!board_nested(b, model, task)) return board_method(b, &s, false);
-  return b->settings.numbered ? "nested in tasks and items"
-                              : "nested in tasks and items, repeated rows as attempts";
+  ev_interval ci;
+  bool nested;
+  ev_status status = board_nested_interval(b, model, task, host, &nested, &ci);
+  *method = !nested                ? board_method(b, &s, false)
+            : b->settings.numbered ? "nested in tasks and items"
+                                   : "nested in tasks and items, repeated rows as attempts";
+  return status;
 }
 
 ev_status board_task_interval(board *b, size_t model, size_t task, ev_host host, ev_interval *ci) {
-  if (board_nested(b, model, task)) return board_nested_interval(b, model, task, host, ci);
+  bool nested;
+  ev_status status = board_nested_interval(b, model, task, host, &nested, ci);
+  if (nested || status != EV_OK) return status;
   board_standing s = board_task_standing(b, model, task);
   return questions_interval(b, model, task, task + 1, &s, host, ci);
 }
