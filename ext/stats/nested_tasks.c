@@ -220,17 +220,34 @@ static double v_most(const ev_nested_task *task) {
 /* A node is left out where the likelihood is e^-45 of its largest. */
 static const double TABLE_LN_DROP = 45;
 
-/* The first step is 0.28, for up to 2 answers; each next is shorter by sqrt(2). */
+/* Four times the largest curvature of ln likelihood in v where it is within about 8 of its largest:
+** at most the task's worth, and less where most answers are alike.  If b of the answers are of the
+** rarer kind, those up to b + 4 sqrt(b) + 8 would be within 8, as a Poisson number is.  A wrong
+** answer at a question with another is worth less than one. */
+static double bend_of(const ev_nested_task *task, double d2) {
+  double worth = ev_nested_worth(task, d2), more = d2 / (1 + d2);
+  double right = task->right.clusters + more * (task->right.answers - task->right.clusters);
+  double wrong = task->wrong.clusters + more * (task->wrong.answers - task->wrong.clusters);
+  double b = fmin(right, wrong), most = b + 4 * sqrt(b) + 8;
+  return most < worth / 2 ? 4 * most * (1 - most / worth) : worth;
+}
+
+/* The first step is 0.28, for a bend of up to 2; each next is shorter by sqrt(2). */
 static double grid_step(int grid) {
   return 0.28 * pow(2, -grid / 2.0);
 }
 
-/* Kernels up to D = 4 worth + 20 are summed on the lattice: there the integrand has an sd of
-** at least 2 / sqrt(worth + D), and 0.8 of that leaves 4e-14. */
-static int grid_for(double worth) {
+/* Kernels up to a bend D = 4 bend + 20 are summed on the lattice: there the integrand has an sd of
+** at least 2 / sqrt(bend + D), and 0.8 of that leaves 4e-14. */
+static int grid_for(double bend) {
   int grid = 0;
-  while (grid < EV_NESTED_GRIDS - 1 && grid_step(grid) > 1.6 / sqrt(5 * worth + 20)) grid++;
+  while (grid < EV_NESTED_GRIDS - 1 && grid_step(grid) > 1.6 / sqrt(5 * bend + 20)) grid++;
   return grid;
+}
+
+/* The bend that a step was chosen for. */
+static double bend_for(double step) {
+  return (2.56 / (step * step) - 20) / 5;
 }
 
 /* Nodes added at either end to interpolate from. */
@@ -351,7 +368,7 @@ ev_status ev_nested_tables(ev_nested_tasks *t, double from, double step, size_t 
   for (size_t i = 0; i < nodes; i++) t->d2[i] = exp(from + step * (double)i);
   for (size_t i = 0; i < t->count; i++) {
     ev_nested_task *task = &t->list[i];
-    task->grid = grid_for(ev_nested_worth(task, most));
+    task->grid = grid_for(bend_of(task, most));
     find_task_window(t, task);
     widen_grid(&t->grids[task->grid], task);
     t->order[i] = (ev_nested_place){task->grid, task->first, i};
@@ -389,8 +406,8 @@ static void lagrange(double x, double *weight) {
 /* Beta(a, b), which is too narrow for the lattice: its Gauss rule has so many points that
 ** (q/(2+q))^points is below 1e-10, where q is the ratio of its variance to the likelihood's. */
 static void set_gauss(ev_nested_grid *grid, double a, double b) {
-  double worth = (2.56 / (grid->step * grid->step) - 20) / 5, d = a + b;
-  double points = 1 + ceil(23 / log1p(2 * d / fmax(worth, 1)));
+  double d = a + b;
+  double points = 1 + ceil(23 / log1p(8 * a * (b / d) / fmax(bend_for(grid->step), 1)));
   double off[EV_NESTED_GAUSS], x[EV_NESTED_GAUSS], share[EV_NESTED_GAUSS];
   grid->points = (int)fmin(EV_NESTED_GAUSS, points);
   for (int k = 0; k < grid->points; k++) {
@@ -415,12 +432,11 @@ static void set_gauss(ev_nested_grid *grid, double a, double b) {
 /* Readies a grid for the kernel of a point. */
 static void set_kernel(ev_nested_grid *grid, const ev_beta *beta) {
   double a = beta->a, b = beta->b;
-  double worth = (2.56 / (grid->step * grid->step) - 20) / 5;
   grid->points = 0;
   grid->filled = grid->first;
   grid->a = a;
   grid->b = b;
-  if (a * beta->comean > worth + 5) {
+  if (4 * a * beta->comean > 4 * bend_for(grid->step) + 20) {
     set_gauss(grid, a, b);
     return;
   }
