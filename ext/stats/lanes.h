@@ -48,12 +48,13 @@ EV_INLINE void ev_at_least(ev_lanes *at, double x) {
   *at = (ev_lanes)((low & (ev_bits)(ev_lanes){x, x, x, x}) | (~low & (ev_bits)*at));
 }
 
-/* The exponential of each lane, of any number up to 700, and of -60 for lower ones; lanes must not
-** be NaN.  With n the nearest whole multiple of ln 2, the remainder is at most 0.35, and its series
-** is cut off below 2e-16.  Adding 1.5 * 2^52 rounds to n, and leaves it in the last bits. */
-EV_INLINE void ev_exp(ev_lanes *at, int count) {
+/* The exponential of each lane, of any number up to 700, and of `least` for lower ones, which is
+** at least -700, or -60 in ev_exp; lanes must not be NaN. With n the nearest whole multiple of
+** ln 2, the remainder is at most 0.35, and its series is cut off below 2e-16. Adding 1.5 * 2^52
+** rounds to n, and leaves it in the last bits. */
+EV_INLINE void ev_exp_from(ev_lanes *at, int count, double least) {
   for (int i = 0; i < count; i++) {
-    ev_at_least(&at[i], -60);
+    ev_at_least(&at[i], least);
     ev_lanes shifted = at[i] * 0x1.71547652b82fep+0 + 0x1.8p52, n = shifted - 0x1.8p52;
     ev_lanes r = (at[i] - n * EV_LN2_HIGH) - n * EV_LN2_LOW;
     ev_lanes r2 = r * r, r4 = r2 * r2;
@@ -64,6 +65,10 @@ EV_INLINE void ev_exp(ev_lanes *at, int count) {
     ev_lanes sum = low + r4 * (middle + r4 * high);
     at[i] = (ev_lanes)((ev_bits)sum + ((ev_bits)shifted << 52));
   }
+}
+
+EV_INLINE void ev_exp(ev_lanes *at, int count) {
+  ev_exp_from(at, count, -60);
 }
 
 /* Each lane x = 2^e m with m within a factor sqrt(2) of 1. */

@@ -62,12 +62,12 @@ ev_status ev_nested(const ev_items *items, const ev_options *options, ev_host ho
 typedef struct task_density {
   ev_nested_posterior *p;
   ev_nested_task *task;
-  size_t groups;            /* of EV_LANES points */
-  ev_beta *beta;            /* owned: of each point, Beta(d1 theta, d1 (1-theta)) */
-  double *a, *b;            /* owned: its shapes, and as much for the rest: */
-  double *ln_scale;         /* ln density of logit Beta(a, b) at the origin */
-  double *share;            /* [group][node][lane]: weight over the task's likelihood there */
-  double *ln, *z, *z_right; /* room, by node */
+  size_t groups;    /* of EV_LANES points */
+  ev_beta *beta;    /* owned: of each point, Beta(d1 theta, d1 (1-theta)) */
+  double *a, *b;    /* owned: its shapes, and as much for the rest: */
+  double *ln_scale; /* ln density of logit Beta(a, b) at the origin */
+  double *share;    /* [group][node][lane]: weight over the task's likelihood there */
+  double *ln, *z;   /* room, by node */
   double origin_logit;
   ev_point origin;
 } task_density;
@@ -77,14 +77,13 @@ static ev_status make_density(ev_nested_posterior *p, task_density *d) {
   size_t points = groups * EV_LANES;
   *d = (task_density){.p = p, .groups = groups};
   d->beta = malloc(points * sizeof *d->beta);
-  d->a = malloc((points * (3 + nodes) + 3 * nodes) * sizeof *d->a);
+  d->a = malloc((points * (3 + nodes) + 2 * nodes) * sizeof *d->a);
   if (!d->beta || !d->a) return EV_NO_MEMORY;
   d->b = d->a + points;
   d->ln_scale = d->b + points;
   d->share = d->ln_scale + points;
   d->ln = d->share + points * nodes;
   d->z = d->ln + nodes;
-  d->z_right = d->z + nodes;
   for (size_t i = 0; i < points; i++) {
     const ev_hierarchy_point *at = &p->h.points[i < p->h.count ? i : 0];
     d->beta[i] = ev_nested_kernel((ev_point){at->theta, at->other}, at->d);
@@ -103,6 +102,7 @@ typedef struct task_scale {
 /* Goes to a task: the shares of its points. */
 static task_scale set_task(task_density *d, ev_nested_task *task) {
   const ev_nested_posterior *p = d->p;
+  const ev_nested_sums *sums = &p->tasks.sums;
   size_t nodes = p->tasks.nodes;
   double mean = 0, square = 0, within = 0;
   d->task = task;
@@ -111,11 +111,12 @@ static task_scale set_task(task_density *d, ev_nested_task *task) {
     bool real = i < p->h.count;
     double d1 = d->a[i] + d->b[i];
     const double *weight = p->weight + (real ? i : 0) * nodes;
-    ev_nested_one(&d->p->tasks, task, &d->beta[i], d->z, d->z_right);
+    ev_nested_one(&d->p->tasks, task, &d->beta[i]);
     for (size_t b = 0; b < nodes; b++) {
-      bool any = real && weight[b] > 0 && d->z[b] > 0;
-      double x = any ? d->z_right[b] / d->z[b] : 0;
-      share[b * EV_LANES] = any ? weight[b] / d->z[b] : 0;
+      double z = sums->z[b];
+      bool any = real && weight[b] > 0 && z > 0;
+      double x = any ? sums->z_right[b] / z : 0;
+      share[b * EV_LANES] = any ? weight[b] / z : 0;
       mean += any ? weight[b] * x : 0;
       square += any ? weight[b] * x * x : 0;
       within +=

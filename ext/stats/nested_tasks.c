@@ -363,8 +363,10 @@ ev_status ev_nested_tables(ev_nested_tasks *t, double from, double step, size_t 
   double size = 0;
   free_task_tables(t);
   t->nodes = nodes;
-  t->d2 = malloc(4 * nodes * sizeof *t->d2);
+  t->d2 = malloc((4 + EV_NESTED_GAUSS) * nodes * sizeof *t->d2);
   if (!t->d2) return EV_NO_MEMORY;
+  t->sums =
+      (ev_nested_sums){t->d2 + nodes, t->d2 + 2 * nodes, t->d2 + 3 * nodes, t->d2 + 4 * nodes};
   for (size_t i = 0; i < nodes; i++) t->d2[i] = exp(from + step * (double)i);
   for (size_t i = 0; i < t->count; i++) {
     ev_nested_task *task = &t->list[i];
@@ -451,7 +453,7 @@ EV_WIDE static void fill_kernel(ev_nested_grid *grid, const ev_nested_task *task
   for (int j = from - grid->first; j < end - grid->first; j += EV_LANES) {
     ev_lanes ln = grid->a * *(const ev_lanes_of *)(grid->ln_x + j) +
                   grid->b * *(const ev_lanes_of *)(grid->ln_y + j) + grid->ln_scale;
-    ev_exp(&ln, 1);
+    ev_exp_from(&ln, 1, -700); /* a task may be far from all others */
     *(ev_lanes_of *)(grid->kernel + j) = ln;
   }
   grid->filled = end > grid->filled ? end : grid->filled;
@@ -492,18 +494,19 @@ static void add_ends(const ev_nested_grid *grid, const ev_nested_task *task, siz
     z[i] += low * task->like[i] + high * task->like[(size_t)last * nodes + i];
 }
 
-/* Adds to z[] the likelihood at a node of the Gauss rule, with a weight; ln L is interpolated,
- *which
- ** is nearly a parabola.  Beyond the table's ends it is flat, or too low to matter. */
-EV_WIDE static void add_between(const ev_nested_gauss *at, const ev_nested_task *task, size_t nodes,
-                                double share, double *z) {
-  double place = at->place - task->first, last = task->count - 1, own[EV_NESTED_TAPS] = {1};
+/* The ln likelihood at a node of the Gauss rule, interpolated, for it is nearly a parabola; beyond
+** the table's ends it is taken for a line. */
+EV_WIDE static void ln_between(const ev_nested_gauss *at, const ev_nested_task *task, size_t nodes,
+                               double *to) {
+  double place = at->place - task->first, last = task->count - 1, own[EV_NESTED_TAPS];
   double wish = at->from - task->first, from = fmax(0, fmin(last - (EV_NESTED_TAPS - 1), wish));
   const double *weight = from == wish ? at->taps : own;
   int taps = EV_NESTED_TAPS;
   if (place < 0 || place > last) {
-    from = place < 0 ? 0 : last;
-    taps = 1;
+    from = place < 0 ? 0 : last - 1;
+    own[1] = place - from;
+    own[0] = 1 - own[1];
+    taps = 2;
   } else if (from != wish) {
     lagrange(place - from, own);
   }
@@ -512,36 +515,56 @@ EV_WIDE static void add_between(const ev_nested_gauss *at, const ev_nested_task 
     ev_lanes ln = {0};
     for (int k = 0; k < taps; k++)
       ln += weight[k] * *(const ev_lanes_of *)(row + (size_t)k * nodes + i);
-    ev_exp(&ln, 1);
-    *(ev_lanes_of *)(z + i) += share * ln;
+    *(ev_lanes_of *)(to + i) = ln;
   }
 }
 
-static void sum_gauss(const ev_nested_grid *grid, const ev_nested_task *task, size_t nodes,
-                      bool times_p, double *z) {
-  memset(z, 0, nodes * sizeof *z);
-  for (int k = 0; k < grid->points; k++) {
-    const ev_nested_gauss *at = &grid->gauss[k];
-    add_between(at, task, nodes, times_p ? at->share * at->p : at->share, z);
+/* The averages over the kernel of the task's likelihood less its largest at the rule's nodes, and
+** of that times p. */
+EV_WIDE static void sum_gauss(const ev_nested_grid *grid, const ev_nested_task *task, size_t nodes,
+                              const ev_nested_sums *to) {
+  for (int k = 0; k < grid->points; k++)
+    ln_between(&grid->gauss[k], task, nodes, to->room + (size_t)k * nodes);
+  for (size_t i = 0; i < nodes; i += EV_LANES) {
+    ev_lanes most = *(const ev_lanes_of *)(to->room + i), z = {0}, z_right = {0};
+    for (int k = 1; k < grid->points; k++) {
+      ev_lanes ln = *(const ev_lanes_of *)(to->room + (size_t)k * nodes + i);
+      ev_bits more = (ev_bits)(ln > most);
+      ev_choose(&more, &ln, &most, &most);
+    }
+    for (int k = 0; k < grid->points; k++) {
+      ev_lanes like = *(const ev_lanes_of *)(to->room + (size_t)k * nodes + i) - most;
+      ev_exp(&like, 1);
+      like *= grid->gauss[k].share;
+      z += like;
+      z_right += like * grid->gauss[k].p;
+    }
+    *(ev_lanes_of *)(to->z + i) = z;
+    *(ev_lanes_of *)(to->z_right + i) = z_right;
+    *(ev_lanes_of *)(to->most + i) = most;
   }
 }
 
 /* The task's likelihood averaged over the kernel. */
-static void sum_task(ev_nested_grid *grid, const ev_nested_task *task, size_t nodes, double *z) {
+static void sum_task(ev_nested_grid *grid, const ev_nested_task *task, size_t nodes,
+                     const ev_nested_sums *to) {
   if (grid->points > 0) {
-    sum_gauss(grid, task, nodes, false, z);
+    sum_gauss(grid, task, nodes, to);
     return;
   }
+  memset(to->most, 0, nodes * sizeof *to->most);
   fill_kernel(grid, task);
-  sum_lattice(grid->kernel + (task->first - grid->first), task->like, task->count, nodes, z);
-  add_ends(grid, task, nodes, 1, z);
+  sum_lattice(grid->kernel + (task->first - grid->first), task->like, task->count, nodes, to->z);
+  add_ends(grid, task, nodes, 1, to->z);
 }
 
-EV_WIDE static void add_ln(const ev_nested_task *task, size_t nodes, double *z, double *ln) {
+EV_WIDE static void add_ln(const ev_nested_task *task, size_t nodes, const ev_nested_sums *of,
+                           double *ln) {
   for (size_t i = 0; i < nodes; i += EV_LANES) {
-    ev_lanes of = *(const ev_lanes_of *)(z + i);
-    ev_log(&of, 1);
-    *(ev_lanes_of *)(ln + i) += task->times * (of + *(const ev_lanes_of *)(task->ln_most + i));
+    ev_lanes at = *(const ev_lanes_of *)(of->z + i);
+    ev_log(&at, 1);
+    *(ev_lanes_of *)(ln + i) += task->times * (at + *(const ev_lanes_of *)(of->most + i) +
+                                               *(const ev_lanes_of *)(task->ln_most + i));
   }
 }
 
@@ -551,7 +574,6 @@ ev_beta ev_nested_kernel(ev_point theta, double d1) {
 
 void ev_nested_ln(ev_nested_tasks *t, ev_point theta, double d1, double *ln) {
   ev_beta beta = ev_nested_kernel(theta, d1);
-  double *z = t->d2 + t->nodes;
   int current = -1;
   memset(ln, 0, t->nodes * sizeof *ln);
   for (size_t i = 0; i < t->count; i++) {
@@ -559,8 +581,8 @@ void ev_nested_ln(ev_nested_tasks *t, ev_point theta, double d1, double *ln) {
     ev_nested_grid *grid = &t->grids[task->grid];
     if (task->grid != current) set_kernel(grid, &beta);
     current = task->grid;
-    sum_task(grid, task, t->nodes, z);
-    add_ln(task, t->nodes, z, ln);
+    sum_task(grid, task, t->nodes, &t->sums);
+    add_ln(task, t->nodes, &t->sums, ln);
   }
 }
 
@@ -570,17 +592,21 @@ static void times_p(ev_nested_grid *grid, const ev_nested_task *task) {
   for (int j = from; j < from + task->count; j++) grid->kernel[j] *= grid->x[j];
 }
 
-void ev_nested_one(ev_nested_tasks *t, const ev_nested_task *task, const ev_beta *beta, double *z,
-                   double *z_right) {
+void ev_nested_one(ev_nested_tasks *t, const ev_nested_task *task, const ev_beta *beta) {
   ev_nested_grid *grid = &t->grids[task->grid];
+  const ev_nested_sums *to = &t->sums;
   set_kernel(grid, beta);
-  sum_task(grid, task, t->nodes, z);
+  sum_task(grid, task, t->nodes, to);
   if (grid->points > 0) {
-    sum_gauss(grid, task, t->nodes, true, z_right);
+    for (size_t i = 0; i < t->nodes; i++) {
+      double most = exp(to->most[i]);
+      to->z[i] *= most;
+      to->z_right[i] *= most;
+    }
     return;
   }
   times_p(grid, task);
   sum_lattice(grid->kernel + (task->first - grid->first), task->like, task->count, t->nodes,
-              z_right);
-  add_ends(grid, task, t->nodes, 0, z_right);
+              to->z_right);
+  add_ends(grid, task, t->nodes, 0, to->z_right);
 }

@@ -50,6 +50,13 @@ typedef struct ev_nested_place {
   size_t index;
 } ev_nested_place;
 
+/* At each node a task's likelihood averaged over a kernel, and the same times theta_t; ln of both
+** is less by `most`. */
+typedef struct ev_nested_sums {
+  double *z, *z_right, *most;
+  double *room; /* for the nodes of a Gauss rule */
+} ev_nested_sums;
+
 typedef struct ev_nested_tasks {
   ev_nested_task *list; /* owned, in an order that is not the input's */
   size_t count;
@@ -58,7 +65,8 @@ typedef struct ev_nested_tasks {
   double right, wrong;    /* attempts of all */
   bool repeated;          /* some question was attempted twice */
   size_t nodes;           /* of ln d2, a multiple of EV_NESTED_PAD */
-  double *d2;             /* owned, and as much room for sums */
+  double *d2;             /* owned; in the same block: */
+  ev_nested_sums sums;
   ev_nested_grid grids[EV_NESTED_GRIDS];
 } ev_nested_tasks;
 
@@ -84,8 +92,8 @@ ev_beta ev_nested_kernel(ev_point theta, double d1);
 /* ln likelihood of all tasks at theta and d1, at each node; NaN where a Gauss rule failed. */
 void ev_nested_ln(ev_nested_tasks *t, ev_point theta, double d1, double *ln);
 
-/* Of one task, exp(ln likelihood - ln_most) at each node; and the same times theta_t, averaged. */
-void ev_nested_one(ev_nested_tasks *t, const ev_nested_task *task, const ev_beta *beta, double *z,
-                   double *z_right);
+/* Of one task, exp(ln likelihood - ln_most) at each node, and the same times theta_t, averaged: in
+** t->sums, with both times exp(most). */
+void ev_nested_one(ev_nested_tasks *t, const ev_nested_task *task, const ev_beta *beta);
 
 #endif
