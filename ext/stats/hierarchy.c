@@ -44,6 +44,7 @@ struct ev_joint {
   double ln_total;          /* ln of the integral over the plane so far */
   size_t room, line_room;
   int panels; /* how many there are */
+  int node;   /* of the last, whose line is added */
 };
 typedef struct ev_joint joint;
 
@@ -223,7 +224,9 @@ static ev_status add_line_at(ev_hierarchy *h, double d, double ln_weight) {
                             .step_s = step,
                             .ln_measure = ln_measure,
                             .first = first,
-                            .count = h->count - first};
+                            .count = h->count - first,
+                            .panel = p->panels,
+                            .node = p->node};
   if (!push_line(h, line)) return EV_NO_MEMORY;
   bool stop = ev_interrupted(p->model.host);
   return stop ? EV_INTERRUPTED : EV_OK;
@@ -241,6 +244,7 @@ static ev_status add_lines_of_panel(ev_hierarchy *h, const line_panel *panel) {
       d = (1 - x) / x;
       ln_change = -2 * log(x);
     }
+    h->joint->node = i;
     status = add_line_at(h, d, ln_change + log(fabs(half) * ev_weight(i)));
   }
   return status;

@@ -18,6 +18,8 @@
 **      which is the integral of sinc functions.  T goes to infinity as r1 falls to r*: with
 **      r1 = r* + c ln(1 + e^z) the integrand is smooth in z on the whole axis, and dies out at
 **      both ends, for the trapezoid rule.
+**      Where the density of r1 is rougher than its sd says, the step is halved until it integrates
+*to 1.
 **   4. Bounds are found by secants.
 */
 #include <math.h>
@@ -42,6 +44,7 @@ typedef struct plane {
   double *ln;               /* [lines][nodes + 1] ln of the density; the last is the sum's */
   double *row;              /* room for one */
   double mode, ln_most, sd; /* of r1 */
+  double step_z;            /* of z, at most */
 } plane;
 
 /* Which share is asked about. */
@@ -157,18 +160,19 @@ static double column_at(const plane *m, const plane_taps *t, size_t column) {
 /* The density at r1 times the mass of r2 beyond T, or of -r2. */
 static double mass_beyond(plane *m, part_of_variance which, const plane_taps *at, double t) {
   double sum = 0, place = ((which == OF_RERUNS ? t : -t) - m->p->first_r) / m->p->step_r;
-  if (which == OF_WITHIN) return exp(column_at(m, at, m->nodes));
   for (size_t b = 0; b < m->nodes; b++) sum += m->row[b] = exp(column_at(m, at, b));
+  if (which == OF_WITHIN) return sum;
   double below = ev_sinc_below(m->row, m->nodes, place);
   return which == OF_RERUNS ? sum - below : below;
 }
 
-/* The step of z: 0.35 sd of r1, and it moves T by at most 0.7 sd of r2 where the density is
-** not negligible. */
+/* The step of z: it is at most that of the plane, and it moves T by at most 0.7 sd of r2 where the
+ *density is
+ ** not negligible. */
 static double step_of_z(const plane *m, part_of_variance which, double at, double c) {
   double away = fmax(at, m->mode - 5 * m->sd) - at;
   double speed = away > 0 ? fmin(1, c * (1 + 1 / expm1(away))) : 1;
-  return which == OF_WITHIN ? 0.35 : fmin(0.35, 1.4 * m->p->step_r / speed);
+  return which == OF_WITHIN ? m->step_z : fmin(m->step_z, 1.4 * m->p->step_r / speed);
 }
 
 /* P(share > S(at)), from the mode of r1 both ways. */
@@ -256,17 +260,31 @@ static ev_status find_part_bounds(plane *m, part_of_variance which, ev_each *sha
   return status;
 }
 
-/* How far the interpolated density may integrate to other than 1. */
-static const double PLANE_ERROR = 1e-6;
+/* How far the interpolated density may integrate to other than 1, and how near is enough. */
+static const double PLANE_ERROR = 1e-6, PLANE_GOOD = 1e-8;
+
+/* The first step of z, in sd of r1, and the least: where tasks are hardly told from questions, the
+** density of r1 has two modes, each narrower than both. */
+static const double PLANE_FIRST_STEP = 0.35, PLANE_LEAST_STEP = 0.05;
+
+/* Halves the step of z until the density integrates to 1; false if it does not. */
+static bool find_step_of_z(plane *m, part_of_variance which) {
+  for (;;) {
+    double error = fabs(part_above(-60, &(share_request){m, which}) - 1);
+    if (!(error > PLANE_GOOD)) return error <= PLANE_GOOD;
+    if (m->step_z < PLANE_LEAST_STEP) return error < PLANE_ERROR;
+    m->step_z /= 2;
+  }
+}
 
 static ev_status find_parts(ev_nested_posterior *p, ev_noise *noise) {
   plane m;
   ev_status status = make_plane(p, &m);
   m.sd = find_means(p, noise);
+  m.step_z = PLANE_FIRST_STEP;
   part_of_variance last = noise->repeated ? OF_RERUNS : OF_WITHIN;
   for (part_of_variance which = OF_WITHIN; status == EV_OK && which <= last; which++)
-    if (!(fabs(part_above(-60, &(share_request){&m, which}) - 1) < PLANE_ERROR))
-      status = EV_NOT_CONVERGED;
+    if (!find_step_of_z(&m, which)) status = EV_NOT_CONVERGED;
   if (status == EV_OK) status = find_part_bounds(&m, OF_WITHIN, &noise->within);
   noise->tasks.lo = 1 - noise->within.hi;
   noise->tasks.hi = 1 - noise->within.lo;

@@ -8,8 +8,9 @@
 **   4. The lattice for the greatest of these points.  Where the sum of every other node is not near
 **      enough that of all, the step of ln d2 is shortened; where an end of the lattice has weight
 **      left, it is moved out.
-**   5. The weights of all (point, node).  The same checks of their sum, and along lines, whose step
-**      is shortened.  If any fails, go to 3.
+**   5. The weights of all (point, node).  The same checks of their sum; of every other point of
+**      lines, whose step is shortened; and of panels of lines, which are made narrower.  If any
+**      fails, go to 3.
 */
 #include "nested_posterior.h"
 
@@ -181,10 +182,11 @@ static ev_status weigh_points(ev_nested_posterior *p) {
 ** Checks
 */
 
-/* How far twice the weight of every other node, or point of a line, is from 1; and the weight at
-** either end of the lattice of ln d2, with the steps that it takes to fall by e there. */
+/* How far twice the weight of every other node, or point of a line, is from 1; what the panels of
+** lines have of Legendre's polynomial of the highest degree; and the weight at either end of the
+** lattice of ln d2, with the steps that it takes to fall by e there. */
 typedef struct doubt {
-  double nodes, points, below, above, below_steps, above_steps;
+  double nodes, points, lines, below, above, below_steps, above_steps;
 } doubt;
 
 /* Of the weights of nodes, whose sum is 1. */
@@ -199,20 +201,29 @@ static doubt doubt_of_nodes(const double *weight, size_t nodes) {
 
 static doubt find_doubt(const ev_nested_posterior *p) {
   size_t nodes = p->tasks.nodes;
-  double points = 0;
+  double points = 0, lines = 0, panel = 0, legendre[EV_NODES + 1];
   for (size_t b = 0; b < nodes; b++) p->ln[b] = 0;
-  for (size_t i = 0; i < p->h.line_count; i++)
-    for (size_t j = 0; j < p->h.lines[i].count; j++) {
-      const double *weight = p->weight + (p->h.lines[i].first + j) * nodes;
+  for (size_t i = 0; i < p->h.line_count; i++) {
+    const ev_hierarchy_line *line = &p->h.lines[i];
+    ev_legendre(ev_node(line->node), legendre);
+    if (i > 0 && line->panel != line[-1].panel) {
+      lines += fabs(panel);
+      panel = 0;
+    }
+    for (size_t j = 0; j < line->count; j++) {
+      const double *weight = p->weight + (line->first + j) * nodes;
       double all = 0;
       for (size_t b = 0; b < nodes; b++) {
         p->ln[b] += weight[b];
         all += weight[b];
       }
       points += j % 2 ? all : -all;
+      panel += legendre[EV_NODES - 1] * all;
     }
+  }
   doubt is = p->tasks.repeated ? doubt_of_nodes(p->ln, nodes) : (doubt){0};
   is.points = fabs(points);
+  is.lines = lines + fabs(panel);
   return is;
 }
 
@@ -223,18 +234,23 @@ static double extension(const ev_nested_posterior *p, double weight, double left
   return p->step_r * fmin((double)p->tasks.nodes, 1 + steps * log(weight / left));
 }
 
+/* Densities of shares are interpolated between lines, which takes more of them than sums do. */
+static const double LINES_OF_PLANE = 2e-5;
+
 /* Refines the spacing if it is too coarse; false if it is not.  Bounds of theta and of shares,
 ** found by sinc functions, have an error of about the doubt; sums, of its square. */
 static bool refine_spacing(const ev_nested_posterior *p, ev_nested_use use, doubt is, spacing *by) {
   double tail = ev_tail(p->options), precise = 1e-6 * tail, sums = 1e-4 * sqrt(fmin(1, 40 * tail));
   double left = 1e-8 * tail;
   spacing before = *by;
+  bool noise = use == EV_NESTED_NOISE;
   if (is.points > sums) by->step_sd *= 0.7;
-  if (is.nodes > (use == EV_NESTED_NOISE ? precise : sums)) by->step *= 0.6;
+  if (is.lines > (noise ? LINES_OF_PLANE : sums)) by->panel_sd *= 0.7;
+  if (is.nodes > (noise ? precise : sums)) by->step *= 0.6;
   by->low -= extension(p, is.below, left, is.below_steps);
   by->high += extension(p, is.above, left, is.above_steps);
-  return by->step_sd < before.step_sd || by->step < before.step || by->low < before.low ||
-         by->high > before.high;
+  return by->step_sd < before.step_sd || by->panel_sd < before.panel_sd || by->step < before.step ||
+         by->low < before.low || by->high > before.high;
 }
 
 /* Rounds of mending: one or two are the rule where any are. */
