@@ -13,7 +13,8 @@
 **      d theta / dx = t / (c't).  Among the lambdas H is a Laplacian without the reference's row:
 **      its pivots are sums of positive terms if it is kept as its off-diagonal entries and its
 **      row sums (Grassmann, Taksar and Heyman, Oper. Res. 33 (1985) 1107-1116), so that H may be
-**      all but singular, as it is far out and between groups that never met.
+**      all but singular, as it is far out and between groups that never met.  g and the pivots of
+**      ln nu and gamma still cancel there: votes_twofold.c sums them.
 **   4. The marginal of c'theta by Laplace's method (Tierney and Kadane, J. Am. Stat. Assoc. 81
 **      (1986) 82-86) is exp(ln post - 1/2 ln det N'HN), N the complement of c, normalised by
 **      marginal.h, which finds its quantiles.  det N'HN = det H c't / c'c.
@@ -129,6 +130,14 @@ static void move_to(ev_votes_posterior *v, const double *phi) {
   v->tie_up = v->tie < v->size ? exp(phi[v->tie]) : 1;
 }
 
+void ev_votes_chances(const ev_votes_posterior *v, const votes_cell *c, double *won, double *lost,
+                      double *tied) {
+  const votes_side *a = &v->first[c->first], *b = &v->second[c->second];
+  *won = c->won * a->up * b->down, *lost = c->lost * a->down * b->up, *tied = c->tied * v->tie_up;
+  double scale = 1 / (*won + *lost + *tied);
+  *won *= scale, *lost *= scale, *tied *= scale;
+}
+
 /* The derivatives of a cell, by D and by ln nu, as a whole number of halves of a share, and a rest
 ** that vanishes where the likeliest outcome is certain.  The wholes
 ** are added up apart: far out they cancel, and only the rests are left. */
@@ -167,12 +176,11 @@ static void fill_matrix(ev_votes_posterior *v, const double *phi) {
   memset(v->matrix, 0, v->size * v->row * sizeof *v->matrix);
   memset(v->whole, 0, v->size * sizeof *v->whole);
   memset(v->g, 0, v->size * sizeof *v->g);
+  memset(v->diagonal, 0, v->size * sizeof *v->diagonal);
   move_to(v, phi);
   for (const votes_cell *c = v->cells; c < v->cells + v->cell_count; c++) {
-    const votes_side *a = &v->first[c->first], *b = &v->second[c->second];
-    double won = c->won * a->up * b->down, lost = c->lost * a->down * b->up;
-    double tied = c->tied * v->tie_up, scale = 1 / (won + lost + tied);
-    won *= scale, lost *= scale, tied *= scale;
+    double won, lost, tied;
+    ev_votes_chances(v, c, &won, &lost, &tied);
     double h = c->n * (won * lost + tied * (won + lost) / 4);
     double cross = -c->n * (won - lost) / 2 * tied;
     votes_slope slope = slope_of(c, v->share, won, lost, tied);
@@ -182,6 +190,8 @@ static void fill_matrix(ev_votes_posterior *v, const double *phi) {
     bool both = j < v->lambdas;
     add_slope(v, i, sign * slope.whole, sign * slope.rest);
     row_of(v, i)[both ? j : sum] += h;
+    v->diagonal[i] += h;
+    if (both) v->diagonal[j] += h;
     if (both) add_slope(v, j, -sign * slope.whole, -sign * slope.rest);
     if (ties) {
       add_slope(v, tie, slope.tie_whole, slope.tie_rest);
@@ -198,6 +208,7 @@ static void fill_matrix(ev_votes_posterior *v, const double *phi) {
     }
   }
   for (size_t i = 0; i < v->size; i++) v->g[i] += v->whole[i] / (2 * v->share);
+  for (size_t i = v->lambdas; i < v->size; i++) v->diagonal[i] = row_of(v, i)[i];
 }
 
 /*
@@ -213,22 +224,19 @@ EV_INLINE void reduce_row(ev_votes_posterior *v, size_t i, const double *pivot, 
     *(ev_lanes_of *)(to + j) -= factor * *(const ev_lanes_of *)(pivot + j);
 }
 
-/* Step 3's elimination, which leaves the pivots on the diagonal.  Those of ln nu and gamma may
-** cancel wholly, where H is singular but for the direction of c: what is then left of them does not
-** matter, as long as it is positive and small.  False where a pivot is not positive. */
+/* The least share of H's diagonal that a pivot keeps without rounding deciding: what is left then
+** has 11 digits. */
+static const double THIN = 1e-5;
+
+/* Step 3's elimination, which leaves the pivots on the diagonal; false where one is too thin. */
 EV_WIDE static bool eliminate(ev_votes_posterior *v) {
-  double least[2] = {0, 0};
-  for (size_t k = v->lambdas; k < v->size; k++)
-    least[k - v->lambdas] = DBL_EPSILON * v->matrix[k * v->row + k];
   for (size_t k = 0; k < v->size; k++) {
     double *pivot = v->matrix + k * v->row;
-    if (k >= v->lambdas) {
-      pivot[k] = fmax(pivot[k], least[k - v->lambdas]);
-    } else {
+    if (k < v->lambdas) {
       pivot[k] = pivot[v->size + 2];
       for (size_t j = k + 1; j < v->lambdas; j++) pivot[k] += pivot[j];
     }
-    if (!(pivot[k] > 0)) return false;
+    if (!(pivot[k] > THIN * v->diagonal[k])) return false;
     double over = 1 / pivot[k];
     for (size_t i = k + 1; i < v->size; i++)
       reduce_row(v, i, pivot, (i < v->lambdas ? -1 : 1) * pivot[i] * over);
@@ -272,6 +280,10 @@ static const double LONGEST_STEP = 3;
 ** A search that is this near and comes no nearer has met rounding, and is done. */
 static const double VOTES_CONVERGED = 1e-20, VOTES_ROUNDING = 1e-8;
 
+/* Far out ln post is flat in some direction to the last digit: steps along it are rounding, and may
+** be long.  While the search comes nearer the gain falls by e or more in a step. */
+enum { VOTES_IDLE = 8 };
+
 /* Takes a multiple of c out of g, before and after elimination: no step is along c, and rounding
 ** of one must not gain. */
 static void project(ev_votes_posterior *v, double multiple) {
@@ -304,7 +316,7 @@ static bool find_step(ev_votes_posterior *v, const double *phi, double *gain) {
   for (size_t i = 0; i < p; i++) row_of(v, i)[p] = v->g[i], row_of(v, i)[p + 1] = v->c[i];
   v->gradient = 0;
   if (v->c2 > 0) project(v, dot(v, v->g, v->c) / v->c2);
-  if (!eliminate(v)) return false;
+  if (!eliminate(v) && !ev_votes_eliminate_twofold(v)) return false;
   if (v->c2 > 0) find_slope(v);
   substitute(v, p, v->step);
   if (v->c2 > 0) add_to(v, v->step, -dot(v, v->c, v->step), v->slope);
@@ -335,7 +347,8 @@ static bool take_newton_step(ev_votes_posterior *v, double *phi, double *gain) {
 
 /* Newton's method from phi, along which c'phi stays; false if it does not converge. */
 static bool climb_to_maximum(ev_votes_posterior *v, double *phi) {
-  double gain, before = HUGE_VAL;
+  double gain, before = HUGE_VAL, least = HUGE_VAL;
+  int idle = 0;
   if (!find_step(v, phi, &gain)) return false;
   for (int i = 0; i < VOTES_STEPS; i++) {
     double longest = longest_of(v, v->step), apart = gain + longest * longest;
@@ -343,6 +356,9 @@ static bool climb_to_maximum(ev_votes_posterior *v, double *phi) {
       add_to(v, phi, 1, v->step);
       return true;
     }
+    idle = fabs(gain) < least / 2 ? 0 : idle + 1;
+    least = fmin(least, fabs(gain));
+    if (idle >= VOTES_IDLE && fabs(gain) < fmax(VOTES_ROUNDING, 10 * v->rounding)) return true;
     before = apart;
     if (!take_newton_step(v, phi, &gain)) return false;
   }
@@ -363,6 +379,27 @@ void ev_votes_contrast(ev_votes_posterior *v) {
   v->ln_det_max = v->ln_det;
 }
 
+/* Along the tangent no number changes by more than this in one go, which is 30 standard deviations
+** of few votes: where H is all but singular at the maximum, the tangent leads anywhere.  Below
+** e^-100 the density is nothing, and goes on as the tangent does. */
+static const double LONGEST_LEAP = 32, VOTES_LN_NOTHING = -100;
+
+/* From the maximum at c'phi = *at to that at x, or until nothing is left. */
+static bool follow(ev_votes_posterior *v, double *at, double x) {
+  do {
+    double leap = LONGEST_LEAP / longest_of(v, v->slope);
+    double next = fabs(x - *at) <= leap ? x : *at + copysign(leap, x - *at);
+    if (ev_interrupted(v->host)) v->status = EV_INTERRUPTED;
+    if (v->status != EV_OK) return false;
+    add_to(v, v->phi, next - *at, v->slope);
+    add_to(v, v->phi, (next - dot(v, v->c, v->phi)) / v->c2, v->c);
+    if (!climb_to_maximum(v, v->phi)) return false;
+    v->ln_post = ln_post(v, v->phi);
+    *at = next;
+  } while (*at != x && v->ln_post > VOTES_LN_NOTHING);
+  return true;
+}
+
 /* Step 3: leaves phi, the slope, the gradient and the determinant at c'phi = x, and returns the
 ** logarithm of step 4 relative to the maximum; NAN when interrupted, or not converged. */
 double ev_votes_ln_marginal(double x, void *context) {
@@ -372,20 +409,20 @@ double ev_votes_ln_marginal(double x, void *context) {
   if (v->status != EV_OK) return NAN;
   for (size_t i = 1; i < v->kept_count; i++)
     if (fabs(v->kept[i].x - x) < fabs(near->x - x)) near = &v->kept[i];
+  double at = near->x;
   memcpy(v->phi, near->phi, v->size * sizeof *v->phi);
-  add_to(v, v->phi, x - near->x, near->slope);
-  add_to(v, v->phi, (x - dot(v, v->c, v->phi)) / v->c2, v->c);
-  if (!climb_to_maximum(v, v->phi)) {
-    v->status = EV_NOT_CONVERGED;
+  memcpy(v->slope, near->slope, v->size * sizeof *v->slope);
+  if (!follow(v, &at, x)) {
+    if (v->status == EV_OK) v->status = EV_NOT_CONVERGED;
     return NAN;
   }
   if (v->kept_count < VOTES_KEPT) {
     votes_point *p = &v->kept[v->kept_count++];
     memcpy(p->phi, v->phi, v->size * sizeof *p->phi);
     memcpy(p->slope, v->slope, v->size * sizeof *p->slope);
-    p->x = x;
+    p->x = at;
   }
-  v->ln_post = ln_post(v, v->phi);
+  if (at != x) v->ln_post += v->gradient * (x - at);
   return v->ln_post - (v->ln_det - v->ln_det_max) / 2;
 }
 
@@ -405,7 +442,7 @@ static double *take(double **block, size_t count) {
 /* Everything in one allocation each of numbers, cells, sides and places. */
 static bool make_workspace(ev_votes_posterior *v) {
   size_t p = v->size, m = v->models;
-  size_t count = p * v->row + (8 + 2 * VOTES_KEPT) * p + m;
+  size_t count = 2 * p * v->row + (9 + 2 * VOTES_KEPT) * p + m;
   double *block = v->numbers = calloc(count, sizeof *block);
   v->cells = calloc(m * m, sizeof *v->cells);
   v->first = calloc(2 * m, sizeof *v->first);
@@ -413,7 +450,9 @@ static bool make_workspace(ev_votes_posterior *v) {
   if (!block || !v->cells || !v->first || !v->order) return false;
   v->second = v->first + m;
   v->matrix = take(&block, p * v->row);
-  double **vectors[] = {&v->theta, &v->whole, &v->g, &v->step, &v->last, &v->c, &v->phi, &v->slope};
+  v->low = take(&block, p * v->row);
+  double **vectors[] = {&v->theta, &v->diagonal, &v->whole, &v->g,    &v->step,
+                        &v->last,  &v->c,        &v->phi,   &v->slope};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = take(&block, p);
   for (size_t i = 0; i < VOTES_KEPT; i++) {
     v->kept[i].phi = take(&block, p);

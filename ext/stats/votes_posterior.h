@@ -38,8 +38,9 @@ typedef struct ev_votes_posterior {
   votes_cell *cells;
   votes_side *first, *second;
   double tie_up;
-  double *theta;  /* the maximum */
-  double *matrix; /* step 3 */
+  double *theta;        /* the maximum */
+  double *matrix, *low; /* step 3; low: what votes_twofold.c adds to it */
+  double *diagonal;     /* of H */
   double *whole, *g, *step, *last;
   double *c, c2, sd;        /* the contrast, c'c and the root of c't at the maximum; c2 is 0 while
                             ** there is none */
@@ -66,6 +67,14 @@ void ev_votes_contrast(ev_votes_posterior *v);
 /* The logarithm of the marginal density at c'phi = x, relative to the maximum, and what comes with
 ** it; NAN when interrupted, or not converged. */
 double ev_votes_ln_marginal(double x, void *v);
+
+/* The chances of a cell's outcomes where the search is. */
+void ev_votes_chances(const ev_votes_posterior *v, const votes_cell *c, double *won, double *lost,
+                      double *tied);
+
+/* Fills and eliminates the matrix of step 3 in votes_posterior.c with 32 digits, of which it leaves
+** the first 16, with g and the gradient; false if a pivot is not positive. */
+bool ev_votes_eliminate_twofold(ev_votes_posterior *v);
 
 /* Votes of models i and j: those in this order if `position`, else those in both orders. */
 double ev_votes_wins(const ev_votes *votes, size_t i, size_t j);

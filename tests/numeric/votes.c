@@ -280,6 +280,52 @@ static void corners(void) {
     vote(0, 1, 0, 0, 1000);
     vote(2, 1, 0, 0, 2);
     rate(levels[l]);
+    for (double t = 1; t <= 1e9; t *= 1000) { /* ties, and next to nothing else */
+      clear(2, true);
+      vote(0, 1, 0, 0, t);
+      rate(levels[l]);
+      vote(0, 1, 26, 0, t);
+      rate(levels[l]);
+      rate_pairs(levels[l]);
+    }
+    clear(4, false); /* each pair met twice */
+    vote(0, 1, 0, 2, 0);
+    vote(2, 1, 0, 2, 0);
+    vote(2, 3, 0, 2, 0);
+    rate_pairs(levels[l]);
+    clear(8, true); /* a chain of certain results over 10^8 votes */
+    vote(0, 1, 0, 1.4e8, 0);
+    vote(0, 7, 5.2e8, 0, 0);
+    vote(3, 4, 3.5e8, 0, 0);
+    vote(6, 7, 2.8e8, 0, 0);
+    rate(levels[l]);
+    rate_pairs(levels[l]);
+  }
+}
+
+/* Few votes and very many, all kinds of ties, with most pairs or few: there is an answer. */
+static void random_votes_have_answers(void) {
+  static const double mosts[] = {1, 3, 50, 1e5, 1e9}, share_of_ties[] = {0, 0.05, 1, 100};
+  static const double levels[] = {0.5, 0.95, 0.999999};
+  for (int k = 0; k < 120; k++) {
+    size_t models = 2 + (size_t)(random_share() * 7);
+    double most = mosts[k % 5], share = k / 5 % 2 ? 0.9 : 0.25, tied = share_of_ties[k / 2 % 4];
+    clear(models, k / 3 % 2);
+    for (size_t i = 0; i < models; i++)
+      for (size_t j = 0; j < models; j++)
+        if (i != j && (random_share() < share || i + j == 1)) {
+          double won = floor((most + 1) * random_share()), lost = floor(won * random_share());
+          double ties_here = floor((most + 1) * random_share() * fmin(1, tied));
+          if (tied > 1) won = floor(won / tied), lost = 0;
+          if (random_share() < 0.4) lost = 0;
+          vote(i, j, won, lost, ties_here);
+        }
+    vote(0, 1, 1, 0, 0);
+    rate(levels[k % 3]);
+    rate_pairs(levels[k % 3]);
+    for (size_t i = 0; i < models; i++)
+      check(ratings[i].rating.ci.lo < ratings[i].rating.ci.hi, "bounds", ratings[i].rating.ci.lo,
+            ratings[i].rating.ci.hi);
   }
 }
 
@@ -313,6 +359,7 @@ int main(int argc, char **argv) {
   }
   equal_records();
   corners();
+  random_votes_have_answers();
   interrupts();
   return check_summary();
 }
