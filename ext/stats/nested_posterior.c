@@ -135,13 +135,21 @@ static ev_status lay_nodes(ev_nested_posterior *p, const spacing *by, double coa
   return ev_nested_tables(&p->tasks, p->first_r, p->step_r, nodes, exp(by->most));
 }
 
+/* How many answers of new questions all are worth at the largest d2. */
+static double worth_of_all(const ev_nested_posterior *p, double d2) {
+  double sum = 0;
+  for (size_t i = 0; i < p->tasks.count; i++)
+    sum += p->tasks.list[i].times * ev_nested_worth(&p->tasks.list[i], d2);
+  return sum;
+}
+
 static ev_status lay_points(ev_nested_posterior *p, const spacing *by, ev_nested_use use) {
   ev_line_model model = {.go_to_line = go_to_nested_line,
                          .ln_at = ln_at,
                          .context = p,
                          .prior = p->options->prior,
                          .host = p->host,
-                         .answers = p->tasks.right + p->tasks.wrong,
+                         .answers = worth_of_all(p, exp(by->most)),
                          .guess = log((p->tasks.right + 1) / (p->tasks.wrong + 1)),
                          .panel_sd = by->panel_sd,
                          .step_sd = by->step_sd,

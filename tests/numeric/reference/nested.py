@@ -270,5 +270,7 @@ CASES = (A, B, ALL_RIGHT, ALIKE, ONE_TASK, ONE_QUESTION, UNEQUAL, SURE, COIN, MA
 
 
 def rows():
+    import nested_large  # which uses this module
     return [(theta, (text, prior, level)) for text in CASES
-            for prior, level in (("icc", 0.95), ("icc", 0.5), ("icc", 0.999999), ("gamma", 0.95))]
+            for prior, level in (("icc", 0.95), ("icc", 0.5), ("icc", 0.999999), ("gamma", 0.95))] + [
+                (nested_large.theta, (text, prior, 0.95)) for text, prior in nested_large.CASES]

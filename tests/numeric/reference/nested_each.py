@@ -1,5 +1,6 @@
 """References for nested_each and noise, by nested.py: of a task its mean and interval, of a share of the variance likewise."""
 import nested
+import nested_large
 from nested import A, ALL_RIGHT, B, ONE_QUESTION, Posterior
 
 HEADER = ["method", "prior", "level", "part", "mean", "lo", "hi", "rows"]
@@ -29,4 +30,6 @@ SHARED = [(B, prior, level) for prior in ("icc", "gamma") for level in (0.95, 0.
 
 def rows():
     return [(each, (text, prior, level, task)) for text, prior, level, tasks in TASKS for task in tasks] + [
-        (noise, (text, prior, level, share)) for text, prior, level in SHARED for share in nested.SHARES]
+        (noise, (text, prior, level, share)) for text, prior, level in SHARED for share in nested.SHARES] + [
+        (nested_large.each, (text, prior, 0.95, 0)) for text, prior in nested_large.CASES] + [
+        (nested_large.noise, (text, prior, 0.95, share)) for text, prior in nested_large.CASES for share in nested.SHARES]
