@@ -23,6 +23,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include <gsl/gsl_math.h>
+
 #include "lanes.h"
 
 /* What a panel is an interval of: ln d, d, or 1/(1+d). */
@@ -164,11 +166,14 @@ static bool push_line(ev_hierarchy *h, ev_hierarchy_line line) {
 ** exp(-pi^2 / step) for the steepest end, exp(s - exp(s)): 0.5 sd and 0.33 leave
 ** 1e-13.  What is summed, the density at a point of Beta(d theta, d (1-theta)), is a function
 ** of s with an sd of (d theta (1-theta))^-1/2. */
-static double line_step(const joint *p) {
+static double line_step(const joint *p, double ln_mass) {
   ev_point theta = ev_at_logit(p->peak);
-  double step = p->model.step_sd * fmin(0.66, p->spread);
+  double step = p->model.step_sd * fmin(0.66, p->spread), bend = 1 + p->d * theta.x * theta.y;
   if (!p->model.betas) return step;
-  return fmin(step, p->model.step_sd / sqrt(1 + p->d * theta.x * theta.y));
+  if (p->model.betas_drop == 0) return fmin(step, p->model.step_sd / sqrt(bend));
+  /* The error of a line is this part of its own mass, for the sd of both factors together. */
+  double drop = fmax(4, p->model.betas_drop + fmin(0, ln_mass));
+  return fmin(step, M_PI * sqrt(2 / drop / (bend + 1 / gsl_pow_2(p->spread))));
 }
 
 /* A line that is not negligible has at least this many points on each side of its peak, for
@@ -210,7 +215,8 @@ static ev_status add_line_at(ev_hierarchy *h, double d, double ln_weight) {
   ev_summit top;
   ev_status status = go_to_line(p, d, &top);
   if (status != EV_OK) return status;
-  double step = line_step(p), ln_measure = ln_weight + p->ln_prior + log(step);
+  double ln_mass = ln_weight + p->ln_prior + p->ln_of_d - p->ln_total + top.ln + log(2.5 * top.sd);
+  double step = line_step(p, ln_mass), ln_measure = ln_weight + p->ln_prior + log(step);
   double ln_line = ln_measure + p->ln_of_d - p->ln_total;
   size_t first = h->count;
   if (ln_line + top.ln < -p->model.cut_off) return EV_OK;

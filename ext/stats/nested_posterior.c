@@ -154,6 +154,7 @@ static ev_status lay_points(ev_nested_posterior *p, const spacing *by, ev_nested
                          .panel_sd = by->panel_sd,
                          .step_sd = by->step_sd,
                          .betas = use == EV_NESTED_EACH,
+                         .betas_drop = 23,
                          .cut_off = (use == EV_NESTED_NOISE ? 30 : 25) - log(ev_tail(p->options)),
                          .margin = use == EV_NESTED_THETA ? 8 : 0};
   ev_hierarchy_free(&p->h);
