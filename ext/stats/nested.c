@@ -62,12 +62,13 @@ ev_status ev_nested(const ev_items *items, const ev_options *options, ev_host ho
 typedef struct task_density {
   ev_nested_posterior *p;
   ev_nested_task *task;
-  size_t groups;    /* of EV_LANES points */
-  ev_beta *beta;    /* owned: of each point, Beta(d1 theta, d1 (1-theta)) */
-  double *a, *b;    /* owned: its shapes, and as much for the rest: */
-  double *ln_scale; /* ln density of logit Beta(a, b) at the origin */
-  double *share;    /* [group][node][lane]: weight over the task's likelihood there */
-  double *ln, *z;   /* room, by node */
+  size_t groups;        /* of EV_LANES points */
+  ev_beta *beta;        /* owned: of each point, Beta(d1 theta, d1 (1-theta)) */
+  ev_nested_rule *rule; /* owned: the same, as tasks of the last one\'s grid sum it */
+  double *a, *b;        /* owned: its shapes, and as much for the rest: */
+  double *ln_scale;     /* ln density of logit Beta(a, b) at the origin */
+  double *share;        /* [group][node][lane]: weight over the task's likelihood there */
+  double *ln, *z;       /* room, by node */
   double origin_logit;
   ev_point origin;
 } task_density;
@@ -78,7 +79,8 @@ static ev_status make_density(ev_nested_posterior *p, task_density *d) {
   *d = (task_density){.p = p, .groups = groups};
   d->beta = malloc(points * sizeof *d->beta);
   d->a = malloc((points * (3 + nodes) + 2 * nodes) * sizeof *d->a);
-  if (!d->beta || !d->a) return EV_NO_MEMORY;
+  d->rule = malloc(points * sizeof *d->rule);
+  if (!d->beta || !d->rule || !d->a) return EV_NO_MEMORY;
   d->b = d->a + points;
   d->ln_scale = d->b + points;
   d->share = d->ln_scale + points;
@@ -99,19 +101,26 @@ typedef struct task_scale {
   double mean, comean, sd;
 } task_scale;
 
+/* Goes to a grid: the rules of its points. */
+static void set_rules(task_density *d, int grid) {
+  for (size_t i = 0; i < d->groups * EV_LANES; i++)
+    ev_nested_make_rule(&d->p->tasks, grid, &d->beta[i], &d->rule[i]);
+}
+
 /* Goes to a task: the shares of its points. */
 static task_scale set_task(task_density *d, ev_nested_task *task) {
   const ev_nested_posterior *p = d->p;
   const ev_nested_sums *sums = &p->tasks.sums;
   size_t nodes = p->tasks.nodes;
   double mean = 0, square = 0, within = 0;
+  if (!d->task || d->task->grid != task->grid) set_rules(d, task->grid);
   d->task = task;
   for (size_t i = 0; i < d->groups * EV_LANES; i++) {
     double *share = d->share + i / EV_LANES * nodes * EV_LANES + i % EV_LANES;
     bool real = i < p->h.count;
     double d1 = d->a[i] + d->b[i];
     const double *weight = p->weight + (real ? i : 0) * nodes;
-    ev_nested_one(&d->p->tasks, task, &d->beta[i]);
+    ev_nested_one(&d->p->tasks, task, &d->rule[i]);
     for (size_t b = 0; b < nodes; b++) {
       double z = sums->z[b];
       bool any = real && weight[b] > 0 && z > 0;
@@ -180,10 +189,13 @@ static ev_status find_each_task(ev_nested_posterior *p, size_t tasks, ev_each *e
   task_density d = {0};
   ev_status status = kinds ? make_density(p, &d) : EV_NO_MEMORY;
   for (size_t i = 0; i < p->tasks.count && status == EV_OK; i++) {
-    status = ev_interrupted(p->host) ? EV_INTERRUPTED : find_task(&d, &p->tasks.list[i], &kinds[i]);
+    size_t next = p->tasks.order[i].index;
+    status = ev_interrupted(p->host) ? EV_INTERRUPTED
+                                     : find_task(&d, &p->tasks.list[next], &kinds[next]);
   }
   for (size_t i = 0; i < tasks && status == EV_OK; i++) each[i] = kinds[p->tasks.kind[i]];
   free(d.beta);
+  free(d.rule);
   free(d.a);
   free(kinds);
   return status;

@@ -407,12 +407,12 @@ static void lagrange(double x, double *weight) {
 
 /* Beta(a, b), which is too narrow for the lattice: its Gauss rule has so many points that
 ** (q/(2+q))^points is below 1e-10, where q is the ratio of its variance to the likelihood's. */
-static void set_gauss(ev_nested_grid *grid, double a, double b) {
+static void set_gauss(ev_nested_rule *rule, double step, double a, double b) {
   double d = a + b;
-  double points = 1 + ceil(23 / log1p(8 * a * (b / d) / fmax(bend_for(grid->step), 1)));
+  double points = 1 + ceil(23 / log1p(8 * a * (b / d) / fmax(bend_for(step), 1)));
   double off[EV_NESTED_GAUSS], x[EV_NESTED_GAUSS], share[EV_NESTED_GAUSS];
-  grid->points = (int)fmin(EV_NESTED_GAUSS, points);
-  for (int k = 0; k < grid->points; k++) {
+  rule->points = (int)fmin(EV_NESTED_GAUSS, points);
+  for (int k = 0; k < rule->points; k++) {
     /* Jacobi's polynomials on [0,1]; the first differ in that 0/0 is cancelled. */
     double two = 2 * k + d;
     x[k] = k == 0 ? (b - a) / d : (b - a) * (d - 2) / (two * (two - 2));
@@ -421,28 +421,27 @@ static void set_gauss(ev_nested_grid *grid, double a, double b) {
                  ? sqrt(a * b / (1 + d)) / d
                  : sqrt((k + 1) * (k + a) * (k + b) * (k + d - 1) / ((two + 1) * (two - 1))) / two;
   }
-  if (ev_gauss_rule(x, off, (size_t)grid->points, share) != EV_OK) share[0] = NAN;
-  for (int k = 0; k < grid->points; k++) {
-    double p = fmax(1e-300, fmin(1 - 0x1p-53, x[k])), place = log(p / (1 - p)) / grid->step;
-    ev_nested_gauss *at = &grid->gauss[k];
+  if (ev_gauss_rule(x, off, (size_t)rule->points, share) != EV_OK) share[0] = NAN;
+  for (int k = 0; k < rule->points; k++) {
+    double p = fmax(1e-300, fmin(1 - 0x1p-53, x[k])), place = log(p / (1 - p)) / step;
+    ev_nested_gauss *at = &rule->gauss[k];
     *at = (ev_nested_gauss){
         .p = p, .share = share[k], .place = place, .from = floor(place) - (TABLE_GUARD - 1)};
     lagrange(place - at->from, at->taps);
   }
 }
 
-/* Readies a grid for the kernel of a point. */
-static void set_kernel(ev_nested_grid *grid, const ev_beta *beta) {
-  double a = beta->a, b = beta->b;
-  grid->points = 0;
-  grid->filled = grid->first;
-  grid->a = a;
-  grid->b = b;
-  if (4 * a * beta->comean > 4 * bend_for(grid->step) + 20) {
-    set_gauss(grid, a, b);
+void ev_nested_make_rule(const ev_nested_tasks *t, int grid, const ev_beta *beta,
+                         ev_nested_rule *rule) {
+  double a = beta->a, b = beta->b, step = t->grids[grid].step;
+  rule->points = 0;
+  rule->a = a;
+  rule->b = b;
+  if (4 * a * beta->comean > 4 * bend_for(step) + 20) {
+    set_gauss(rule, step, a, b);
     return;
   }
-  grid->ln_scale = beta->ln_peak - a * log(beta->mean) - b * log(beta->comean) + log(grid->step);
+  rule->ln_scale = beta->ln_peak - a * log(beta->mean) - b * log(beta->comean) + log(step);
 }
 
 /* Computes the kernel at the nodes of a task, as far as that was not done for those before
@@ -451,8 +450,8 @@ EV_WIDE static void fill_kernel(ev_nested_grid *grid, const ev_nested_task *task
   int from = task->first > grid->filled ? task->first : grid->filled;
   int end = task->first + task->count;
   for (int j = from - grid->first; j < end - grid->first; j += EV_LANES) {
-    ev_lanes ln = grid->a * *(const ev_lanes_of *)(grid->ln_x + j) +
-                  grid->b * *(const ev_lanes_of *)(grid->ln_y + j) + grid->ln_scale;
+    ev_lanes ln = grid->rule.a * *(const ev_lanes_of *)(grid->ln_x + j) +
+                  grid->rule.b * *(const ev_lanes_of *)(grid->ln_y + j) + grid->rule.ln_scale;
     ev_exp_from(&ln, 1, -700); /* a task may be far from all others */
     *(ev_lanes_of *)(grid->kernel + j) = ln;
   }
@@ -487,8 +486,9 @@ static void add_ends(const ev_nested_grid *grid, const ev_nested_task *task, siz
                      double weight_low, double *z) {
   const double *kernel = grid->kernel + (task->first - grid->first);
   int last = task->count - 1;
-  double low = task->right.clusters > 0 ? 0 : weight_low * kernel[0] / expm1(grid->a * grid->step);
-  double high = task->wrong.clusters > 0 ? 0 : kernel[last] / expm1(grid->b * grid->step);
+  double low =
+      task->right.clusters > 0 ? 0 : weight_low * kernel[0] / expm1(grid->rule.a * grid->step);
+  double high = task->wrong.clusters > 0 ? 0 : kernel[last] / expm1(grid->rule.b * grid->step);
   if (low == 0 && high == 0) return;
   for (size_t i = 0; i < nodes; i++)
     z[i] += low * task->like[i] + high * task->like[(size_t)last * nodes + i];
@@ -523,21 +523,21 @@ EV_WIDE static void ln_between(const ev_nested_gauss *at, const ev_nested_task *
 ** of that times p. */
 EV_WIDE static void sum_gauss(const ev_nested_grid *grid, const ev_nested_task *task, size_t nodes,
                               const ev_nested_sums *to) {
-  for (int k = 0; k < grid->points; k++)
-    ln_between(&grid->gauss[k], task, nodes, to->room + (size_t)k * nodes);
+  for (int k = 0; k < grid->rule.points; k++)
+    ln_between(&grid->rule.gauss[k], task, nodes, to->room + (size_t)k * nodes);
   for (size_t i = 0; i < nodes; i += EV_LANES) {
     ev_lanes most = *(const ev_lanes_of *)(to->room + i), z = {0}, z_right = {0};
-    for (int k = 1; k < grid->points; k++) {
+    for (int k = 1; k < grid->rule.points; k++) {
       ev_lanes ln = *(const ev_lanes_of *)(to->room + (size_t)k * nodes + i);
       ev_bits more = (ev_bits)(ln > most);
       ev_choose(&more, &ln, &most, &most);
     }
-    for (int k = 0; k < grid->points; k++) {
+    for (int k = 0; k < grid->rule.points; k++) {
       ev_lanes like = *(const ev_lanes_of *)(to->room + (size_t)k * nodes + i) - most;
       ev_exp(&like, 1);
-      like *= grid->gauss[k].share;
+      like *= grid->rule.gauss[k].share;
       z += like;
-      z_right += like * grid->gauss[k].p;
+      z_right += like * grid->rule.gauss[k].p;
     }
     *(ev_lanes_of *)(to->z + i) = z;
     *(ev_lanes_of *)(to->z_right + i) = z_right;
@@ -548,7 +548,7 @@ EV_WIDE static void sum_gauss(const ev_nested_grid *grid, const ev_nested_task *
 /* The task's likelihood averaged over the kernel. */
 static void sum_task(ev_nested_grid *grid, const ev_nested_task *task, size_t nodes,
                      const ev_nested_sums *to) {
-  if (grid->points > 0) {
+  if (grid->rule.points > 0) {
     sum_gauss(grid, task, nodes, to);
     return;
   }
@@ -579,7 +579,8 @@ void ev_nested_ln(ev_nested_tasks *t, ev_point theta, double d1, double *ln) {
   for (size_t i = 0; i < t->count; i++) {
     const ev_nested_task *task = &t->list[t->order[i].index];
     ev_nested_grid *grid = &t->grids[task->grid];
-    if (task->grid != current) set_kernel(grid, &beta);
+    if (task->grid != current) ev_nested_make_rule(t, task->grid, &beta, &grid->rule);
+    if (task->grid != current) grid->filled = grid->first;
     current = task->grid;
     sum_task(grid, task, t->nodes, &t->sums);
     add_ln(task, t->nodes, &t->sums, ln);
@@ -592,12 +593,13 @@ static void times_p(ev_nested_grid *grid, const ev_nested_task *task) {
   for (int j = from; j < from + task->count; j++) grid->kernel[j] *= grid->x[j];
 }
 
-void ev_nested_one(ev_nested_tasks *t, const ev_nested_task *task, const ev_beta *beta) {
+void ev_nested_one(ev_nested_tasks *t, const ev_nested_task *task, const ev_nested_rule *rule) {
   ev_nested_grid *grid = &t->grids[task->grid];
   const ev_nested_sums *to = &t->sums;
-  set_kernel(grid, beta);
+  grid->rule = *rule;
+  grid->filled = grid->first;
   sum_task(grid, task, t->nodes, to);
-  if (grid->points > 0) {
+  if (grid->rule.points > 0) {
     for (size_t i = 0; i < t->nodes; i++) {
       double most = exp(to->most[i]);
       to->z[i] *= most;

@@ -32,16 +32,21 @@ typedef struct ev_nested_gauss {
   double taps[EV_NESTED_TAPS]; /* the nodes about it, with their weights */
 } ev_nested_gauss;
 
+/* A kernel Beta(a, b) as it is summed on the lattices of one step. */
+typedef struct ev_nested_rule {
+  double a, b, ln_scale; /* of x^a y^b */
+  int points;            /* of a Gauss rule, where the kernel is too narrow for the step; or 0 */
+  ev_nested_gauss gauss[EV_NESTED_GAUSS];
+} ev_nested_rule;
+
 /* A step of v, and the kernel Beta(d1 theta, d1 (1-theta)) on it. */
 typedef struct ev_nested_grid {
   double step;
   int first, count;        /* the nodes of all its tasks */
   double *ln_x, *ln_y, *x; /* owned: ln p, ln(1-p) and p at the nodes; in the same block: */
   double *kernel;          /* its density times the step */
-  double a, b, ln_scale;   /* of x^a y^b in it */
   int filled;              /* the node up to which it is known */
-  int points;              /* of a Gauss rule, where the kernel is too narrow for the step; or 0 */
-  ev_nested_gauss gauss[EV_NESTED_GAUSS];
+  ev_nested_rule rule;
 } ev_nested_grid;
 
 /* Where a task is in the list, in the order of grids and first nodes. */
@@ -94,6 +99,10 @@ void ev_nested_ln(ev_nested_tasks *t, ev_point theta, double d1, double *ln);
 
 /* Of one task, exp(ln likelihood - ln_most) at each node, and the same times theta_t, averaged: in
 ** t->sums, with both times exp(most). */
-void ev_nested_one(ev_nested_tasks *t, const ev_nested_task *task, const ev_beta *beta);
+void ev_nested_one(ev_nested_tasks *t, const ev_nested_task *task, const ev_nested_rule *rule);
+
+/* The rule for it, which is the same for all tasks of a grid. */
+void ev_nested_make_rule(const ev_nested_tasks *t, int grid, const ev_beta *beta,
+                         ev_nested_rule *rule);
 
 #endif
