@@ -168,7 +168,8 @@ static bool push_line(ev_hierarchy *h, ev_hierarchy_line line) {
 ** of s with an sd of (d theta (1-theta))^-1/2. */
 static double line_step(const joint *p, double ln_mass) {
   ev_point theta = ev_at_logit(p->peak);
-  double step = p->model.step_sd * fmin(0.66, p->spread), bend = 1 + p->d * theta.x * theta.y;
+  double step = p->model.step_sd * fmin(p->model.step_most, p->spread),
+         bend = 1 + p->d * theta.x * theta.y;
   if (!p->model.betas) return step;
   if (p->model.betas_drop == 0) return fmin(step, p->model.step_sd / sqrt(bend));
   /* The error of a line is this part of its own mass, for the sd of both factors together. */

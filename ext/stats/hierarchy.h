@@ -36,6 +36,7 @@ typedef struct ev_line_model {
   /* The step along a line in sd of logit theta: for a normal, 0.5 leaves an error of 1e-13 of a
   ** sum, 0.7 of 1e-8. */
   double step_sd;
+  double step_most;  /* the sd that a step is taken for at most: 0.66, or less for interpolation */
   bool betas;        /* steps also resolve the density of Beta(d theta, d (1-theta)) at a point, */
   double betas_drop; /* up to e^-betas_drop of the total; if 0, as finely as lines */
   double cut_off;    /* lines below e^-cut_off of the total, and those beyond, are left out; */

@@ -86,6 +86,7 @@ ev_status ev_hierarchy_make(const ev_cluster *clusters, size_t count, const ev_o
         /* 25 leaves less than 1e-10 of the tail, and 8 more keep the density of theta smooth where
         ** lines end; 42 leaves 1e-12 of a tail of 1e-6. */
         .step_sd = use == EV_FOR_THETA ? 0.4 : 0.5,
+        .step_most = 0.66,
         .betas = use == EV_FOR_BETAS,
         .cut_off = use == EV_FOR_THETA ? 25 - log(ev_tail(options)) : 42,
         .margin = use == EV_FOR_THETA ? 8 : 0};

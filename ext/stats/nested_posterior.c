@@ -153,6 +153,7 @@ static ev_status lay_points(ev_nested_posterior *p, const spacing *by, ev_nested
                          .guess = log((p->tasks.right + 1) / (p->tasks.wrong + 1)),
                          .panel_sd = by->panel_sd,
                          .step_sd = by->step_sd,
+                         .step_most = use == EV_NESTED_THETA ? 0.27 : 0.66,
                          .betas = use == EV_NESTED_EACH,
                          .betas_drop = 23,
                          .cut_off = (use == EV_NESTED_NOISE ? 30 : 25) - log(ev_tail(p->options)),
@@ -308,7 +309,7 @@ ev_status ev_nested_posterior_make(const ev_items *items, const ev_options *opti
   if (status == EV_OK && p->tasks.repeated) status = find_pilot(p, &found);
   if (status == EV_OK && rounding_of(p, &found) > 1e-3) status = EV_TOO_LARGE;
   spacing by = {.panel_sd = noise || ev_tail(options) < 1e-4 ? 5.7 : 8,
-                .step_sd = use == EV_NESTED_THETA ? 0.35 : 0.65,
+                .step_sd = 0.65,
                 .low = found.ends.lo,
                 .high = found.ends.hi,
                 .step = fmin(0.6, (noise ? 0.5 : 0.7) * found.sd),
