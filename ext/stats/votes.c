@@ -233,10 +233,13 @@ static ev_status rate_pairs(ev_votes_posterior *v, const ev_options *options,
   ev_status status = EV_OK;
   for (size_t a = 0; a < v->models; a++)
     for (size_t b = a + 1; b < v->models && status == EV_OK; b++, pairs++) {
-      double at = set_pair(v, a, b), z = deviate_below(v, at);
-      *pairs = (ev_rated_pair){
-          .a = a, .b = b, .above = gsl_cdf_ugaussian_Q(z), .below = gsl_cdf_ugaussian_P(z)};
+      double at = set_pair(v, a, b);
+      *pairs = (ev_rated_pair){.a = a, .b = b};
       status = find_rating_interval(v, options, at, &pairs->diff);
+      double z = deviate_below(v, at); /* after the interval, whose points foretell it */
+      pairs->above = gsl_cdf_ugaussian_Q(z);
+      pairs->below = gsl_cdf_ugaussian_P(z);
+      if (status == EV_OK) status = v->status;
     }
   return status;
 }

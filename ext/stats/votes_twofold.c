@@ -12,6 +12,7 @@
 */
 #include "votes_posterior.h"
 
+#include <float.h>
 #include <string.h>
 
 /* hi + lo, lo at most half a unit of hi's last place. */
@@ -58,13 +59,23 @@ static twofold over(twofold x, twofold y) {
   return renormalise(first, rest.hi / y.hi);
 }
 
+/* Where in the matrix is H by i and j, both in theta; j may be `size` for g and more for c, and
+** REFERENCE. */
+enum { REFERENCE = EV_MOST_RATED + 10 };
+
+static size_t place_of(const ev_votes_posterior *v, size_t i, size_t j) {
+  return i * v->row + (j == REFERENCE ? v->lambdas : j < v->lambdas || j == i ? j : j + 1);
+}
+
 static twofold get(const ev_votes_posterior *v, size_t i, size_t j) {
-  return (twofold){v->matrix[i * v->row + j], v->low[i * v->row + j]};
+  size_t at = place_of(v, i, j);
+  return (twofold){v->matrix[at], v->low[at]};
 }
 
 static void put(ev_votes_posterior *v, size_t i, size_t j, twofold x) {
-  v->matrix[i * v->row + j] = x.hi;
-  v->low[i * v->row + j] = x.lo;
+  size_t at = place_of(v, i, j);
+  v->matrix[at] = x.hi;
+  v->low[at] = x.lo;
 }
 
 static void add(ev_votes_posterior *v, size_t i, size_t j, twofold x) {
@@ -101,7 +112,7 @@ static twofold signed_by(double sign, twofold x) {
 }
 
 static void add_cell(ev_votes_posterior *v, const votes_cell *cell) {
-  size_t tie = v->tie, position = v->position, g = v->size, sum = g + 2;
+  size_t tie = v->tie, position = v->position, g = v->size;
   double won, lost, tied;
   ev_votes_chances(v, cell, &won, &lost, &tied);
   double wl = cell->n * won * lost, wt = cell->n * won * tied, lt = cell->n * lost * tied;
@@ -110,7 +121,7 @@ static void add_cell(ev_votes_posterior *v, const votes_cell *cell) {
   double sign = cell->first < cell->second ? 1 : -1;
   size_t i = sign > 0 ? cell->first : cell->second, j = sign > 0 ? cell->second : cell->first;
   bool both = j < v->lambdas;
-  add(v, i, both ? j : sum, h);
+  add(v, i, both ? j : REFERENCE, h);
   v->whole[i] += sign * s.whole, add(v, i, g, signed_by(sign, s.rest));
   if (both) v->whole[j] -= sign * s.whole, add(v, j, g, signed_by(-sign, s.rest));
   if (tie < v->size) {
@@ -128,21 +139,44 @@ static void add_cell(ev_votes_posterior *v, const votes_cell *cell) {
   }
 }
 
-/* g less its multiple of c, which is taken out. */
+/* Column g, less its multiple of c, which is returned. */
+static twofold take_out(ev_votes_posterior *v) {
+  twofold along = {0, 0}, multiple;
+  for (size_t i = 0; i < v->size; i++)
+    along = plus(along, times(get(v, i, v->size), (twofold){v->c[i], 0}));
+  multiple = over(along, (twofold){v->c2, 0});
+  for (size_t i = 0; i < v->size; i++)
+    add(v, i, v->size, minus(times(multiple, (twofold){v->c[i], 0})));
+  return multiple;
+}
+
+/* The wholes less their multiple of c.  All entries of c are whole multiples of 1/models, or whole,
+** so that wholes along c leave nothing, and do not hide the rests. */
+static twofold take_out_of_wholes(ev_votes_posterior *v, twofold *wholes) {
+  double along = 0, square = 0, models = (double)v->models;
+  for (size_t i = 0; i < v->size; i++) {
+    double c = floor(v->c[i] * models + 0.5);
+    along += v->whole[i] * c, square += c * c;
+  }
+  twofold multiple = over((twofold){along, 0}, (twofold){square, 0});
+  for (size_t i = 0; i < v->size; i++) {
+    double c = floor(v->c[i] * models + 0.5);
+    wholes[i] = plus((twofold){v->whole[i], 0}, minus(times(multiple, (twofold){c, 0})));
+  }
+  return times(multiple, (twofold){models, 0});
+}
+
 static void set_gradients(ev_votes_posterior *v) {
   size_t p = v->size;
-  twofold scale = {2 * v->share, 0}, along = {0, 0};
+  twofold scale = {2 * v->share, 0}, wholes[EV_MOST_RATED + 2], multiple = {0, 0};
+  for (size_t i = 0; i < p; i++) wholes[i] = (twofold){v->whole[i], 0};
+  if (v->c2 > 0) multiple = plus(take_out(v), take_out_of_wholes(v, wholes));
+  v->gradient = over(multiple, scale).hi;
   for (size_t i = 0; i < p; i++) {
-    put(v, i, p, over(plus(get(v, i, p), (twofold){v->whole[i], 0}), scale));
+    put(v, i, p, over(plus(get(v, i, p), wholes[i]), scale));
     put(v, i, p + 1, (twofold){v->c[i], 0});
-    along = plus(along, times(get(v, i, p), (twofold){v->c[i], 0}));
+    v->g[i] = get(v, i, p).hi;
   }
-  if (v->c2 > 0) {
-    twofold multiple = over(along, (twofold){v->c2, 0});
-    v->gradient = multiple.hi;
-    for (size_t i = 0; i < p; i++) add(v, i, p, minus(times(multiple, (twofold){v->c[i], 0})));
-  }
-  for (size_t i = 0; i < p; i++) v->g[i] = v->matrix[i * v->row + p];
 }
 
 /* What is left of a pivot of ln nu or gamma where it cancels wholly, which must be positive. */
@@ -151,10 +185,9 @@ static const double TWOFOLD_EPSILON = 0x1p-100;
 static bool eliminate(ev_votes_posterior *v) {
   size_t p = v->size;
   double least[2] = {0, 0};
-  for (size_t k = v->lambdas; k < p; k++)
-    least[k - v->lambdas] = TWOFOLD_EPSILON * v->matrix[k * v->row + k];
+  for (size_t k = v->lambdas; k < p; k++) least[k - v->lambdas] = TWOFOLD_EPSILON * get(v, k, k).hi;
   for (size_t k = 0; k < p; k++) {
-    twofold pivot = get(v, k, k < v->lambdas ? p + 2 : k);
+    twofold pivot = get(v, k, k < v->lambdas ? REFERENCE : k);
     for (size_t j = k + 1; j < v->lambdas; j++) pivot = plus(pivot, get(v, k, j));
     if (k >= v->lambdas && !(pivot.hi > least[k - v->lambdas]))
       pivot = (twofold){least[k - v->lambdas], 0};
@@ -164,18 +197,62 @@ static bool eliminate(ev_votes_posterior *v) {
       twofold multiple = over(get(v, k, i), pivot);
       if (i >= v->lambdas) multiple = minus(multiple);
       if (multiple.hi == 0) continue;
-      for (size_t j = i + (i < v->lambdas); j < p + 3; j++)
+      for (size_t j = i + (i < v->lambdas); j < p + 2; j++)
         add(v, i, j, times(multiple, get(v, k, j)));
+      if (i < v->lambdas) add(v, i, REFERENCE, times(multiple, get(v, k, REFERENCE)));
     }
   }
   return true;
 }
 
-bool ev_votes_eliminate_twofold(ev_votes_posterior *v) {
+/* Leaves in a column, `size` or the one after it, the solution for what was there. */
+static void substitute(ev_votes_posterior *v, size_t column) {
+  for (size_t i = v->size; i-- > 0;) {
+    twofold sum = get(v, i, column);
+    for (size_t j = i + 1; j < v->size; j++) {
+      twofold product = times(get(v, i, j), get(v, j, column));
+      sum = plus(sum, j < v->lambdas ? product : minus(product));
+    }
+    put(v, i, column, over(sum, get(v, i, i)));
+  }
+}
+
+static twofold product_with_c(const ev_votes_posterior *v, size_t column) {
+  twofold sum = {0, 0};
+  for (size_t i = 0; i < v->size; i++)
+    sum = plus(sum, times(get(v, i, column), (twofold){v->c[i], 0}));
+  return sum;
+}
+
+/* s and t of step 3 in votes_posterior.c cancel where t is long. */
+static void find_slope(ev_votes_posterior *v) {
+  size_t p = v->size;
+  substitute(v, p + 1);
+  twofold through = product_with_c(v, p + 1), multiple = over(product_with_c(v, p), through);
+  v->through = through.hi;
+  v->gradient += multiple.hi;
+  for (size_t i = 0; i < p; i++) {
+    twofold t = get(v, i, p + 1);
+    v->slope[i] = over(t, through).hi;
+    add(v, i, p, minus(times(multiple, t)));
+  }
+}
+
+bool ev_votes_step_twofold(ev_votes_posterior *v, double *gain) {
   memset(v->matrix, 0, v->size * v->row * sizeof *v->matrix);
   memset(v->low, 0, v->size * v->row * sizeof *v->low);
   memset(v->whole, 0, v->size * sizeof *v->whole);
   for (const votes_cell *c = v->cells; c < v->cells + v->cell_count; c++) add_cell(v, c);
   set_gradients(v);
-  return eliminate(v);
+  if (!eliminate(v)) return false;
+  substitute(v, v->size);
+  if (v->c2 > 0) find_slope(v);
+  *gain = v->ln_det = 0;
+  for (size_t i = 0; i < v->size; i++) {
+    v->step[i] = get(v, i, v->size).hi;
+    v->ln_det += log(get(v, i, i).hi);
+    *gain += v->g[i] * v->step[i];
+  }
+  if (v->c2 > 0) v->ln_det += log(fmax(DBL_MIN, v->through));
+  return isfinite(*gain);
 }
