@@ -504,8 +504,8 @@ EV_WIDE static void ln_between(const ev_nested_gauss *at, const ev_nested_task *
   int taps = EV_NESTED_TAPS;
   if (place < 0 || place > last) {
     from = place < 0 ? 0 : last - 1;
-    own[1] = place - from;
-    own[0] = 1 - own[1];
+    const double line[] = {1 - (place - from), place - from};
+    memcpy(own, line, sizeof line);
     taps = 2;
   } else if (from != wish) {
     lagrange(place - from, own);

@@ -608,7 +608,6 @@ static void set_model(paired_model *q, const double *c, double tail) {
   set_nodes(q, PAIRED_OCTAVE, 0);
   guess_x(q, &x, &sd);
   q->first_x = x;
-  /* The first step suits the default level; a smaller tail needs a longer range. */
   double shorter = sqrt((PAIRED_LN_DROP - log(0.025)) / (PAIRED_LN_DROP - q->ln_tail));
   set_x_step(q, fmin(PAIRED_LONGEST_X_STEP, PAIRED_FIRST_X_STEP * sd * shorter));
   double I = fmin(q->cells[2], q->cells[3]), t = t_of_share(q->cells[0] + I, q->cells[1] + I);

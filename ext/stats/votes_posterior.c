@@ -376,8 +376,9 @@ static const votes_point *next_nearest(const ev_votes_posterior *v, double x, si
 ** or this leads far from the nearest one's tangent, it leaves the nearest one's. */
 static void foretell(ev_votes_posterior *v, double x, bool interpolate, double *at) {
   const votes_point *near[VOTES_NEAREST];
-  size_t count = v->kept_count < VOTES_NEAREST ? v->kept_count : VOTES_NEAREST;
+  size_t count = (size_t)fmin((double)v->kept_count, VOTES_NEAREST);
   double least = HUGE_VAL, most = -HUGE_VAL;
+  assert(count > 0);
   for (size_t k = 0; k < count; k++) {
     const votes_point *p = next_nearest(v, x, k, near);
     least = fmin(least, p->x), most = fmax(most, p->x);
