@@ -84,12 +84,15 @@ static bool read_judge_options(evalci_call *call, sqlite3_value *value, judge_op
 ** The query
 */
 
+/* The query's own table of answers.  It would hide a source of the same name. */
+#define JUDGED "\"answers of eval_judge\""
+
 /* Krippendorff's alpha takes a row per rating: those of the model's labelled answers, made of a
 ** source that is numbered. */
 #define ALPHA(call)                                                                                \
-  "(SELECT " call " FROM (SELECT row_number() OVER () AS u, * FROM answers) AS a "                 \
+  "(SELECT " call " FROM (SELECT row_number() OVER () AS u, * FROM " JUDGED ") AS a "              \
   "CROSS JOIN (SELECT 0 AS x UNION ALL SELECT 1) "                                                 \
-  "WHERE ?4 AND a.j + a.t IS NOT NULL AND a.m IS answers.m)"
+  "WHERE ?4 AND a.j + a.t IS NOT NULL AND a.m IS " JUDGED ".m)"
 #define RATING "CASE WHEN x THEN a.j ELSE a.t END, a.u"
 
 /* A column, and how it is computed from j, the judgement, and t, the label, where both are 0 or
@@ -120,17 +123,17 @@ static const struct judge_column {
 };
 enum { ANSWERS = 1, JUDGE_COLUMNS = sizeof judge_columns / sizeof *judge_columns };
 
-/* Prepares SQL over `answers`, the source as a table of j, t and m. */
+/* Prepares SQL over JUDGED, the source as a table of j, t and m. */
 static int prepare_over(const evalci_found_table *s, const char *const *found, const char *select,
                         const char *rest, sqlite3_stmt **out) {
   sqlite3_str *sql = sqlite3_str_new(s->db);
-  sqlite3_str_appendf(sql, "WITH answers AS (SELECT r.\"%w\" AS j, r.\"%w\" AS t, ",
+  sqlite3_str_appendf(sql, "WITH " JUDGED " AS (SELECT r.\"%w\" AS j, r.\"%w\" AS t, ",
                       found[JUDGE_ROLE], found[TRUTH_ROLE]);
   if (found[MODEL])
     sqlite3_str_appendf(sql, "r.\"%w\" AS m", found[MODEL]);
   else
     sqlite3_str_appendall(sql, "NULL AS m");
-  sqlite3_str_appendf(sql, " FROM %s AS r) SELECT %s FROM answers%s", s->from, select, rest);
+  sqlite3_str_appendf(sql, " FROM %s AS r) SELECT %s FROM " JUDGED "%s", s->from, select, rest);
   char *text = sqlite3_str_finish(sql);
   int rc = text ? sqlite3_prepare_v2(s->db, text, -1, out, NULL) : SQLITE_NOMEM;
   sqlite3_free(text);
