@@ -108,7 +108,7 @@ static const cli_board boards[] = {
               "model: 400 points are odds of 10 to 1, unless --scale says otherwise.",
      .columns = {{"rank", "iif(rank_lo = rank_hi, rank_lo, rank_lo || '\u2013' || rank_hi)"},
                  {"model", "model"},
-                 {"rating", "printf('%.0f', rating)"},
+                 {"rating", "CAST(round(rating) AS INTEGER)"},
                  {"interval", "ci_text(ci, 0, '')"},
                  {"votes", "votes"},
                  {"won", "wins"},

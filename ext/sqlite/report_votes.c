@@ -1,8 +1,6 @@
 /*
 ** The report's ratings, where the database has a table of votes: eval_votes and a picture of it.
 */
-#include <math.h>
-
 #include "report.h"
 
 enum { RV_RANK, RV_MODEL, RV_RATING, RV_LO, RV_HI, RV_VOTES, RV_WINS, RV_LOSSES, RV_TIES, RV_SVG };
@@ -36,10 +34,12 @@ static void votes_row(report *r, sqlite3_stmt *rows) {
   report_name_cell(r, "", (const char *)sqlite3_column_text(rows, RV_RANK));
   report_name_cell(r, "name", name);
   report_open_cell(r, "", rating);
-  sqlite3_str_appendf(r->out, "%.0f", rating);
+  evalci_append_fixed(r->out, rating, 0);
   report_close_cell(r);
   report_open_ci_cell(r, "", ci);
-  sqlite3_str_appendf(r->out, "%.0f\u2013%.0f", ci.lo, ci.hi);
+  evalci_append_fixed(r->out, ci.lo, 0);
+  report_add(r, "\u2013");
+  evalci_append_fixed(r->out, ci.hi, 0);
   report_close_cell(r);
   for (int i = RV_VOTES; i <= RV_TIES; i++)
     report_count_cell(r, i > RV_VOTES ? "extra" : "", sqlite3_column_double(rows, i));
