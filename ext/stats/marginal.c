@@ -223,9 +223,8 @@ static bool is_an_end(const ev_marginal *m, const ev_search *search, marginal_po
 /* The point, going from the middle, where the density first is negligible, or nearly so: where its
 ** logarithm has fallen by one to two times ln_drop.  If the density were normal, the first offset
 ** would give all the others; a step aims at 1.2 times, and changes the offset tenfold at most.
-*About 3 steps suffice; all are
-** taken only if the middle itself is so far out that no offset is short enough.  ev_marginal_find()
-** moves a point that is no end after all. */
+** About 3 steps suffice; all are taken only if the middle itself is so far out that no offset is
+** short enough.  cover_all() goes on from a point that is no end after all. */
 enum { MARGINAL_END_STEPS = 60 };
 
 static marginal_point find_end(ev_marginal *m, const ev_search *search, marginal_point middle,
@@ -254,8 +253,7 @@ static int panel_parts(const ev_panel *panel) {
 enum { NODES_IN_LANES = EV_NODES / EV_LANES };
 
 /* Replaces points x, side by side, by the density there.  The series of a panel that is too low to
- *matter may not
- ** have converged, and must not rise above its samples. */
+** matter may not have converged, and must not rise above its samples. */
 EV_INLINE void panel_densities(const ev_marginal *m, const ev_panel *panel, int count,
                                ev_lanes *x) {
   double most = panel->residual < MARGINAL_ROUNDING ? HUGE_VAL : panel->ln_most;

@@ -46,10 +46,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include <gsl/gsl_cdf.h>
 #include <gsl/gsl_math.h>
 #include <gsl/gsl_randist.h>
 
-#include "deviate.h"
 #include "lanes.h"
 #include "marginal.h"
 #include "paired.h"
@@ -181,10 +181,17 @@ static void find_line_peak(const paired_model *q, bool a_ahead, paired_line *l) 
 
 /* Step 2: positions on a line */
 
+/* The normal deviate of p, of which q = 1 - p. */
+static double deviate_of(double p, double q) {
+  return p < q ? gsl_cdf_ugaussian_Pinv(p) : gsl_cdf_ugaussian_Qinv(q);
+}
+
 EV_INLINE void set_means(double d, paired_thetas *p) {
-  ev_lanes above_low = p->high + d, above_high = p->low + d, lesser, greater;
-  ev_deviates(&p->low, &above_low, &lesser);
-  ev_deviates(&above_high, &p->high, &greater);
+  ev_lanes lesser, greater;
+  for (int i = 0; i < EV_LANES; i++) {
+    lesser[i] = deviate_of(p->low[i], p->high[i] + d);
+    greater[i] = deviate_of(p->low[i] + d, p->high[i]);
+  }
   p->d2 = (greater - lesser) * (greater - lesser) / 8;
   p->s2 = (greater + lesser) * (greater + lesser) / 8;
 }
