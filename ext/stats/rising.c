@@ -34,9 +34,9 @@ static double stirling_rest(double z) {
   return out[0];
 }
 
-/* Below this x one logarithm per count suffices: x ln((k+x)/(h+x)) from its parts costs no more
-** digits than the sum has. */
-static const double RISING_NEAR = 200;
+/* The length of a cell, and half of it.  L's singularities are pi away from ln(1+x), and 16 terms
+** leave out 7.3^-16 of what its logarithms weigh. */
+static const double RISING_CELL = 1.75, RISING_HALF = 0.875;
 
 /* How many lanes' worth of x are taken at once: a cell's. */
 enum { RISING_BATCH = EV_RISING_TERMS / EV_LANES };
@@ -51,43 +51,25 @@ EV_INLINE void add_head(const ev_rising *r, const ev_lanes *x, ev_lanes *sum) {
     }
 }
 
-/* ln(1+w) and 1/(1+w). */
-EV_INLINE void ln_and_inverse(const ev_lanes *w, ev_lanes *ln, ev_lanes *inverse) {
-  ev_lanes f = 1 + *w;
-  *inverse = 1 / f;
-  *ln = f;
-  ev_log(ln, 1);
-  *ln += (*w - (f - 1)) * *inverse;
-}
-
 /* With h = EV_RISING_HEAD, the sum of ln(1 + x/i) over h <= i < k is
 **
 **     (k - 1/2) ln(1 + x/k) - (h - 1/2) ln(1 + x/h) + x ln((k+x)/(h+x))
 **
 ** and differences of Stirling's series.  Neither a large k nor a large x costs digits. */
-EV_INLINE void add_tail(const ev_rising *r, const ev_lanes *x, ev_lanes *out, bool near) {
+EV_INLINE void add_tail(const ev_rising *r, const ev_lanes *x, ev_lanes *out) {
   const double h = EV_RISING_HEAD;
-  ev_lanes w = *x * (1 / h), ln_head, inverse, rest, sum = {0};
-  ln_and_inverse(&w, &ln_head, &inverse);
-  inverse *= 1 / h;
+  ev_lanes ln = *x * (1 / h), inverse = 1 / (h + *x), rest, sum = {0};
+  ev_log1p(&ln, 1);
   stirling_series(&inverse, &rest);
-  ev_lanes head = (h - 0.5) * ln_head + rest, ln_h_x = ln_head + M_LN2 * 6;
+  ev_lanes head = (h - 0.5) * ln + rest;
   for (int i = 0; i < r->tail_size; i++) {
-    const ev_rising_node *node = &r->tail[i];
-    ev_lanes ln, over, part;
-    w = *x * node->inverse;
-    ln_and_inverse(&w, &ln, &over);
-    over *= node->inverse;
+    double k = r->tail[i].k;
+    ev_lanes over = 1 / (k + *x), ratio = (k - h) * inverse;
+    ln = *x * (1 / k);
+    ev_log1p(&ln, 1);
+    ev_log1p(&ratio, 1);
     stirling_series(&over, &rest);
-    if (near) {
-      part = (node->k - 0.5 + *x) * ln + *x * (node->ln - ln_h_x);
-    } else {
-      ev_lanes ratio = (node->k - h) * inverse;
-      part = (node->k - 0.5) * ln;
-      ev_log1p(&ratio, 1);
-      part += *x * ratio;
-    }
-    sum += node->times * (part + rest);
+    sum += r->tail[i].times * ((k - 0.5) * ln + *x * ratio + rest);
   }
   *out += (sum - r->tail_times * head) + r->tail_constant;
 }
@@ -96,14 +78,7 @@ EV_INLINE void add_tail(const ev_rising *r, const ev_lanes *x, ev_lanes *out, bo
 EV_WIDE static void sum_of_factors(const ev_rising *r, const ev_lanes *x, ev_lanes *sum) {
   for (int j = 0; j < RISING_BATCH; j++) sum[j] = x[j] * 0;
   add_head(r, x, sum);
-  if (r->tail_size == 0) return;
-  for (int j = 0; j < RISING_BATCH; j++) {
-    double most = fmax(fmax(x[j][0], x[j][1]), fmax(x[j][2], x[j][3]));
-    if (most < RISING_NEAR)
-      add_tail(r, &x[j], &sum[j], true);
-    else
-      add_tail(r, &x[j], &sum[j], false);
-  }
+  for (int j = 0; j < RISING_BATCH; j++) add_tail(r, &x[j], &sum[j]);
 }
 
 static int tallies_by_count(const void *a, const void *b) {
@@ -115,8 +90,8 @@ static double rising_bin(double k) {
   return floor(log(k / EV_RISING_HEAD) / 2);
 }
 
-static void push_node(ev_rising *r, double k, double ln, double times) {
-  r->tail[r->tail_size++] = (ev_rising_node){k, times, 1 / k, ln};
+static void push_node(ev_rising *r, double k, double times) {
+  r->tail[r->tail_size++] = (ev_tally){k, times};
   r->tail_times += times;
   r->tail_constant += times * (stirling_rest(EV_RISING_HEAD) - stirling_rest(k));
 }
@@ -139,8 +114,7 @@ static void spread_over_bin(ev_rising *r, double bin, const ev_tally *counts, si
     }
     for (int j = 0; j < EV_RISING_NODES; j++) times[j] += counts[i].times * part[j] / sum;
   }
-  for (int j = 0; j < EV_RISING_NODES; j++)
-    push_node(r, EV_RISING_HEAD * exp(at[j]), log(EV_RISING_HEAD) + at[j], times[j]);
+  for (int j = 0; j < EV_RISING_NODES; j++) push_node(r, EV_RISING_HEAD * exp(at[j]), times[j]);
 }
 
 /* Sorted, different counts from EV_RISING_HEAD + 1 on, bin by bin. */
@@ -151,8 +125,7 @@ static void gather_tail(ev_rising *r, const ev_tally *counts, size_t size) {
     if (to - from > EV_RISING_NODES) {
       spread_over_bin(r, bin, counts + from, to - from);
     } else {
-      for (size_t i = from; i < to; i++)
-        push_node(r, counts[i].k, log(counts[i].k), counts[i].times);
+      for (size_t i = from; i < to; i++) push_node(r, counts[i].k, counts[i].times);
     }
   }
 }
@@ -194,18 +167,18 @@ void ev_rising_make(ev_rising *r, ev_tally *counts, size_t size) {
   for (int i = EV_RISING_HEAD - 1; i > 0; i--) r->above[i - 1] += r->above[i];
   gather_tail(r, counts, tail);
   double most = tail > 0 ? counts[tail - 1].k : r->head_size;
-  r->cells = (int)ceil(log1p(4 * most) / EV_RISING_CELL);
-  r->last_cell = exp(EV_RISING_CELL * r->cells);
+  r->cells = (int)ceil(log1p(4 * most) / RISING_CELL);
+  r->last_cell = exp(RISING_CELL * r->cells);
   assert(r->cells < EV_RISING_CELLS);
 }
 
-void ev_rising_fill(ev_rising *r, int cell) {
+static void fill_cell(ev_rising *r, int cell) {
   double roots[EV_RISING_TERMS], values[EV_RISING_TERMS];
   ev_lanes x[RISING_BATCH], sum[RISING_BATCH];
   bool last = cell == r->cells;
   for (int i = 0; i < EV_RISING_TERMS; i++) {
     roots[i] = cos(M_PI * (i + 0.5) / EV_RISING_TERMS);
-    double v = EV_RISING_CELL * cell + EV_RISING_HALF * (1 + roots[i]);
+    double v = RISING_CELL * cell + RISING_HALF * (1 + roots[i]);
     x[i / EV_LANES][i % EV_LANES] = last ? 2 * r->last_cell / (1 + roots[i]) - 1 : expm1(v);
   }
   sum_of_factors(r, x, sum);
@@ -217,43 +190,43 @@ void ev_rising_fill(ev_rising *r, int cell) {
   r->filled[cell] = true;
 }
 
-double ev_rising_at(ev_rising *r, double x) {
-  assert(x >= 0);
-  if (r->factors == 0) return 0;
-  double v = log1p(x);
-  int cell = ev_rising_cell(r, v);
-  bool last = cell == r->cells;
-  double u =
-      last ? 2 * r->last_cell / (1 + x) - 1 : (v - EV_RISING_CELL * cell) / EV_RISING_HALF - 1;
-  double sum = ev_chebyshev_at(r->series[cell], EV_RISING_TERMS - 1, u);
-  return last ? sum + r->factors * v : sum;
+/* Where ln(1+x) = v is in its cell, from -1 to 1; its series is filled in when needed, and adds to
+** *sum what the one beyond the last cell leaves out. */
+EV_INLINE double place_in_cell(ev_rising *r, double x, double v, const double **series,
+                               double *sum) {
+  int cell = v < RISING_CELL * r->cells ? (int)(v / RISING_CELL) : r->cells;
+  if (!r->filled[cell]) fill_cell(r, cell);
+  *series = r->series[cell];
+  if (cell < r->cells) return (v - RISING_CELL * cell) * (1 / RISING_HALF) - 1;
+  *sum += r->factors * v;
+  return 2 * r->last_cell / (1 + x) - 1;
 }
 
-EV_WIDE static void add_apart(ev_rising *r, const ev_lanes *x, ev_lanes *sum) {
-  ev_lanes v = 1 + *x, u = v, b0 = {0}, b1 = {0};
-  const double *series[EV_LANES];
+EV_WIDE static void add_series(ev_rising *r, const ev_lanes *x, ev_lanes *sum) {
+  ev_lanes v = 1 + *x, u, b0 = {0}, b1 = {0}, b2;
+  const double *c[EV_LANES];
   ev_log(&v, 1);
   for (int i = 0; i < EV_LANES; i++) {
-    int cell = ev_rising_cell(r, v[i]);
-    series[i] = r->series[cell];
-    if (cell < r->cells) {
-      u[i] = (v[i] - EV_RISING_CELL * cell) * (1 / EV_RISING_HALF) - 1;
-    } else {
-      u[i] = 2 * r->last_cell / (1 + (*x)[i]) - 1;
-      (*sum)[i] += r->factors * v[i];
-    }
+    double beyond = 0;
+    u[i] = place_in_cell(r, (*x)[i], v[i], &c[i], &beyond);
+    (*sum)[i] += beyond;
   }
-  ev_lanes twice = 2 * u;
-  for (int k = EV_RISING_TERMS - 1; k > 0; k--) {
-    ev_lanes b2 = b1, c = {series[0][k], series[1][k], series[2][k], series[3][k]};
+  for (int k = EV_RISING_TERMS - 1; k >= 0; k--) {
+    b2 = b1;
     b1 = b0;
-    b0 = (c - b2) + twice * b1;
+    b0 = ((ev_lanes){c[0][k], c[1][k], c[2][k], c[3][k]} - b2) + 2 * u * b1;
   }
-  ev_lanes c = {series[0][0], series[1][0], series[2][0], series[3][0]};
-  *sum += (c - b1) + u * b0;
+  *sum += b0 - u * b1;
 }
 
 /* A clone for wider registers is seen from outside the library unless it is static. */
-void ev_rising_add_apart(ev_rising *r, const ev_lanes *x, ev_lanes *sum) {
-  add_apart(r, x, sum);
+void ev_rising_add(ev_rising *r, const ev_lanes *x, ev_lanes *sum) {
+  if (r->factors > 0) add_series(r, x, sum);
+}
+
+double ev_rising_at(ev_rising *r, double x) {
+  ev_lanes all = {x, x, x, x}, sum = {0};
+  assert(x >= 0);
+  ev_rising_add(r, &all, &sum);
+  return sum[0];
 }
