@@ -47,7 +47,6 @@ typedef struct rank_class {
   ev_beta posterior;
   double from, to; /* where it is not negligible, in logits */
   double mass;     /* left of the walk */
-  double best, rank;
 } rank_class;
 
 /* A posterior at the nodes of a panel, and its mass below them. */
@@ -220,19 +219,10 @@ static void take_out(const rank_walk *w, double below, double share, double *cha
 }
 
 static void add_node(rank_walk *w, int j, double weight) {
-  double above = (double)w->surely_above, none_above = w->surely_above == 0;
-  for (size_t i = 0; i < w->active_count; i++) {
-    double below = w->values[i].below[j], times = w->classes[w->active[i]].times;
-    above += times * (1 - below);
-    none_above *= pow(below, times);
-  }
   count_above(w, j);
   for (size_t i = 0; i < w->active_count; i++) {
-    rank_class *c = &w->classes[w->active[i]];
     double below = w->values[i].below[j], share = weight * w->values[i].density[j];
-    c->mass += share;
-    c->rank += share * (1 + fmax(0, above - (1 - below)));
-    if (none_above > 0) c->best += share * none_above / below;
+    w->classes[w->active[i]].mass += share;
     if (share >= OUTSIDE) take_out(w, below, share, w->chances + w->active[i] * (w->models + 1));
   }
 }
@@ -291,8 +281,6 @@ static ev_status normalise_ranks(const rank_walk *w) {
   for (size_t i = 0; i < w->count; i++) {
     rank_class *c = &w->classes[i];
     if (!(fabs(c->mass - 1) < 1e-10 + 1e-15 * sqrt(c->n))) return EV_NOT_CONVERGED;
-    c->best = fmin(1, c->best / c->mass);
-    c->rank /= c->mass;
     for (size_t r = 0; r < w->models; r++) w->chances[i * (w->models + 1) + r] /= c->mass;
   }
   return EV_OK;
@@ -303,8 +291,9 @@ static void answer(const rank_walk *w, const ev_options *options, ev_rank *ranks
   for (size_t i = 0; i < w->models; i++) {
     const rank_class *c = &w->classes[w->class_of[i]];
     const double *row = w->chances + w->class_of[i] * (w->models + 1);
-    ranks[i] = (ev_rank){.mean = c->posterior.mean, .best = c->best, .rank = c->rank};
+    ranks[i] = (ev_rank){.mean = c->posterior.mean, .best = fmax(0, fmin(1, row[0]))};
     rank_bounds(row, w->models, ev_tail(options), &ranks[i]);
+    for (size_t r = 0; r < w->models; r++) ranks[i].rank += (double)(r + 1) * row[r];
     for (size_t r = 0; distribution && r < w->models; r++) *distribution++ = row[r];
   }
 }
