@@ -91,52 +91,31 @@ static ev_interval hdi_around_mode(const ev_beta *d, double level) {
   return (ev_interval){lo, lo + width};
 }
 
-/* The search for the log ratio in which the mass outside splits between the two
-** sides: a bracket, the split, and the ends it leads to. */
-typedef struct hdi_search {
-  double outside, split;
-  ev_bracket in;
-  double step; /* the last one proposed by Newton's method */
-  ev_point lo, hi;
-} hdi_search;
-
-static bool hdi_ends(const ev_beta *d, hdi_search *s, double *ln_mass) {
-  double below = s->outside / (1 + exp(-s->split)), above = s->outside / (1 + exp(s->split));
-  *ln_mass = log(below) + log(above) - log(s->outside);
-  return ev_beta_quantile(d, (ev_point){below, 1 - below}, &s->lo) &&
-         ev_beta_quantile(d, (ev_point){1 - above, above}, &s->hi);
-}
-
-/* One step of Newton's method in the bracket; true if it is the last.  Newton's method squares the
-** error, so after a step of 1e-9 it is below eps. */
-static bool hdi_step(const ev_beta *d, hdi_search *s, double ln_mass) {
-  double lo_slope, hi_slope;
-  double gap =
-      hdi_ln_density(d, s->lo, ln_mass, &lo_slope) - hdi_ln_density(d, s->hi, ln_mass, &hi_slope);
-  double wish = s->split - gap / (lo_slope - hi_slope);
-  s->step = fabs(wish - s->split);
-  bool close = s->step <= 1e-9;
-  double next = ev_bracket_next(&s->in, s->split, gap > 0, wish);
-  s->split = close ? wish : next;
-  return close;
-}
-
-/* Beyond some 10^13 questions, the rounding of the densities keeps Newton's steps above 1e-9, but
-** below 1e-7, which moves a bound by less than its own rounding.  A shape just above 1 puts the
-** split beyond 700, where e^-700 of the mass is outside an end that rounds to 0 or 1: then the
-** bracket closes. */
+/* Newton's method squares the error, so that after a step of 1e-9 the split has all digits.  Beyond
+** some 10^13 questions the rounding of the densities keeps steps above that, but below 1e-7, which
+** moves a bound by less than its own rounding.  A shape just above 1 puts the split beyond 700,
+** where e^-700 of the mass is outside an end that rounds to 0 or 1: then the bracket closes. */
 enum { HDI_STEPS = 60 };
 
-static bool hdi_find(const ev_beta *d, hdi_search *s) {
-  double ln_mass;
-  bool close = false;
-  for (int i = 0;; i++) {
-    if (!hdi_ends(d, s, &ln_mass)) return false;
-    if (close || s->lo.x == 0 || s->hi.y == 0) return true;
-    if (i == HDI_STEPS)
-      return s->step <= 1e-7 || s->in.high - s->in.low <= 1e-9 * fmax(1, fabs(s->split));
-    close = hdi_step(d, s, ln_mass);
+/* Searches for the split, the log ratio in which the mass outside is divided between both sides. */
+static bool hdi_find(const ev_beta *d, double outside, ev_point *lo, ev_point *hi) {
+  ev_bracket in = {-700, 700};
+  double split = 0, step = HUGE_VAL, lo_slope, hi_slope;
+  for (int i = 0; i < HDI_STEPS; i++) {
+    double below = outside / (1 + exp(-split)), above = outside / (1 + exp(split));
+    double ln_mass = log(below) + log(above) - log(outside);
+    if (!ev_beta_quantile(d, (ev_point){below, 1 - below}, lo) ||
+        !ev_beta_quantile(d, (ev_point){1 - above, above}, hi))
+      return false;
+    if (step <= 1e-9 || lo->x == 0 || hi->y == 0) return true;
+    double gap =
+        hdi_ln_density(d, *lo, ln_mass, &lo_slope) - hdi_ln_density(d, *hi, ln_mass, &hi_slope);
+    double wish = split - gap / (lo_slope - hi_slope);
+    step = fabs(wish - split);
+    double next = ev_bracket_next(&in, split, gap > 0, wish);
+    split = step <= 1e-9 ? wish : next;
   }
+  return step <= 1e-7 || in.high - in.low <= 1e-9 * fmax(1, fabs(split));
 }
 
 /* With n >= 1 one of the shapes exceeds 1, so the posterior is never U-shaped:
@@ -147,18 +126,19 @@ static bool hdi_find(const ev_beta *d, hdi_search *s) {
 ev_status ev_hdi(const double *counts, const ev_options *options, ev_host host, ev_interval *ci) {
   (void)host;
   ev_beta d = proportion_posterior(counts, options);
-  hdi_search s = {.outside = 1 - options->level, .in = {-700, 700}};
+  double outside = 1 - options->level;
+  ev_point lo, hi;
   bool converged = true;
   *ci = (ev_interval){0, 1};
   if (d.a <= 1) {
-    converged = beta_bound(&d, s.outside, true, &ci->hi);
+    converged = beta_bound(&d, outside, true, &ci->hi);
   } else if (d.b <= 1) {
-    converged = beta_bound(&d, s.outside, false, &ci->lo);
+    converged = beta_bound(&d, outside, false, &ci->lo);
   } else if (options->level < HDI_FLAT_LEVEL) {
     *ci = hdi_around_mode(&d, options->level);
   } else {
-    converged = hdi_find(&d, &s);
-    *ci = ordered_interval(s.lo.x, s.hi.x);
+    converged = hdi_find(&d, outside, &lo, &hi);
+    if (converged) *ci = ordered_interval(lo.x, hi.x);
   }
   return converged ? ev_interval_status(*ci) : EV_NOT_CONVERGED;
 }
