@@ -8,37 +8,39 @@
 */
 #include "chebyshev.h"
 
-#include <assert.h>
+#include <math.h>
 
-void ev_chebyshev_from_extrema(int degree, const double *values, const double *cosine,
-                               int half_period, double *series) {
-  int n = degree, stride = half_period / n;
-  assert(n > 0 && half_period % n == 0);
-  for (int k = 0; k <= n; k++) {
-    double sum = (values[0] + (k % 2 ? -values[n] : values[n])) / 2;
-    int angle = 0, step = k * stride; /* at most half a period */
-    for (int i = 1; i < n; i++) {
-      angle += step;
-      if (angle >= 2 * half_period) angle -= 2 * half_period;
-      sum += values[i] * cosine[angle];
-    }
-    series[k] = sum * (k == 0 || k == n ? 1 : 2) / n;
+#include <gsl/gsl_math.h>
+
+/* A sine, so that the extrema are exactly symmetric. */
+double ev_chebyshev_extremum(int i, int degree) {
+  return sin(M_PI * (degree - 2 * i) / (2 * degree));
+}
+
+/* Adds f T_k(x) to each coefficient. */
+static void add_value(int terms, double x, double f, double *series) {
+  double now = 1, next = x;
+  for (int k = 0; k < terms; k++) {
+    series[k] += f * now;
+    double after = 2 * x * next - now;
+    now = next;
+    next = after;
   }
+}
+
+void ev_chebyshev_from_extrema(int degree, const double *values, double *series) {
+  for (int k = 0; k <= degree; k++) series[k] = 0;
+  for (int i = 0; i <= degree; i++) {
+    double share = i == 0 || i == degree ? 1 : 2;
+    add_value(degree + 1, ev_chebyshev_extremum(i, degree), values[i] * share / degree, series);
+  }
+  series[0] /= 2;
+  series[degree] /= 2;
 }
 
 void ev_chebyshev_from_roots(int terms, const double *roots, const double *values, double *series) {
   for (int k = 0; k < terms; k++) series[k] = 0;
-  for (int i = 0; i < terms; i++) {
-    double f = values[i] * 2 / terms;
-    /* cos(k angle) by its recurrence in k */
-    double now = 1, next = roots[i];
-    for (int k = 0; k < terms; k++) {
-      series[k] += f * now;
-      double after = 2 * roots[i] * next - now;
-      now = next;
-      next = after;
-    }
-  }
+  for (int i = 0; i < terms; i++) add_value(terms, roots[i], values[i] * 2 / terms, series);
   series[0] /= 2;
 }
 

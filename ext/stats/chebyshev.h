@@ -5,11 +5,11 @@
 #ifndef EV_CHEBYSHEV_H
 #define EV_CHEBYSHEV_H
 
-/* The series of `degree` through values at the extrema cos(pi i / degree), i from 0
-** to degree.  cosine[i] is cos(pi i / half_period), and half_period a multiple of
-** degree. */
-void ev_chebyshev_from_extrema(int degree, const double *values, const double *cosine,
-                               int half_period, double *series);
+/* cos(pi i / degree), i from 0 to degree. */
+double ev_chebyshev_extremum(int i, int degree);
+
+/* The series of `degree` through values at the extrema. */
+void ev_chebyshev_from_extrema(int degree, const double *values, double *series);
 
 /* The series of `terms` through values at the roots cos(pi (i + 1/2) / terms), i from
 ** 0 to terms - 1. */

@@ -124,19 +124,19 @@ static void samples_double(ev_marginal *m, const ev_search *search, marginal_sam
   for (int i = 1; i < degree; i++)
     if (i % stride)
       s->ln[i] =
-          marginal_evaluate(m, search, shape_place(&s->shape, m->cosine[i * EV_DEGREE / degree]));
+          marginal_evaluate(m, search, shape_place(&s->shape, ev_chebyshev_extremum(i, degree)));
   s->degree = degree;
 }
 
 /* The series through the samples. */
-static ev_panel panel_through(const marginal_samples *s, const double *cosine) {
+static ev_panel panel_through(const marginal_samples *s) {
   int n = s->degree;
   ev_panel panel = {.shape = s->shape, .ln_most = s->ln[0], .ln_least = s->ln[0], .degree = n};
   for (int i = 1; i <= n; i++) {
     panel.ln_most = fmax(panel.ln_most, s->ln[i]);
     panel.ln_least = fmin(panel.ln_least, s->ln[i]);
   }
-  ev_chebyshev_from_extrema(n, s->ln, cosine, EV_DEGREE, panel.series);
+  ev_chebyshev_from_extrema(n, s->ln, panel.series);
   panel.residual = fabs(panel.series[n]) + fabs(panel.series[n - 1]);
   return panel;
 }
@@ -172,7 +172,7 @@ static ev_panel panel_refined(ev_marginal *m, const ev_search *search, marginal_
   double promising = 0.1;
   for (;;) {
     samples_double(m, search, s);
-    ev_panel panel = panel_through(s, m->cosine);
+    ev_panel panel = panel_through(s);
     if (panel_converged(m, search, &panel) || panel.residual > promising || s->degree == EV_DEGREE)
       return panel;
     promising = sqrt(search->tolerance);
@@ -355,24 +355,12 @@ static void weigh_panels(ev_marginal *m) {
   }
 }
 
-/* Exactly symmetric, so that the points of a panel are too. */
-static void set_cosines(double cosine[2 * EV_DEGREE]) {
-  cosine[0] = 1;
-  cosine[EV_DEGREE] = -1;
-  cosine[EV_DEGREE / 2] = cosine[EV_DEGREE * 3 / 2] = 0;
-  for (int i = 1; i < EV_DEGREE / 2; i++) {
-    cosine[i] = cosine[2 * EV_DEGREE - i] = cos(M_PI * i / EV_DEGREE);
-    cosine[EV_DEGREE - i] = cosine[EV_DEGREE + i] = -cosine[i];
-  }
-}
-
 ev_status ev_marginal_find(ev_marginal *m, const ev_search *search) {
   assert(search->width > 0 && search->ln_drop > 0 && search->tolerance > 0);
   assert(search->tail > 0 && search->budget > 0);
   m->count = m->evaluated = 0;
   m->gave_up = false;
   m->ln_peak = -HUGE_VAL;
-  set_cosines(m->cosine);
   cover_all(m, search);
   qsort(m->panels, (size_t)m->count, sizeof *m->panels, panels_by_position);
   weigh_panels(m);

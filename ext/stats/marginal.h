@@ -62,8 +62,7 @@ typedef struct ev_marginal {
   int count, evaluated;
   bool gave_up; /* NaN somewhere, no end found, or a panel not converged that matters */
   double ln_peak;
-  double mass;                  /* of all panels, relative to exp(ln_peak) */
-  double cosine[2 * EV_DEGREE]; /* of pi i / EV_DEGREE */
+  double mass; /* of all panels, relative to exp(ln_peak) */
   ev_panel panels[EV_PANELS];
 } ev_marginal;
 

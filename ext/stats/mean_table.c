@@ -49,7 +49,8 @@ static ev_status make_panel(ev_mean_table *table, double from, double to, ev_mea
   *panel = (ev_mean_panel){.from = from, .to = to};
   for (int i = 0; i <= EV_TABLE_DEGREE; i++) {
     ev_dirichlet_value v;
-    ev_point at = ev_at_logit((from + to) / 2 + (to - from) / 2 * table->cosine[i]);
+    double x = ev_chebyshev_extremum(i, EV_TABLE_DEGREE);
+    ev_point at = ev_at_logit((from + to) / 2 + (to - from) / 2 * x);
     ev_status status = ev_dirichlet_at(&table->d, at, &v);
     if (status != EV_OK) return status;
     /* With a total weight of 1 there is no integral for the density; it is not needed then. */
@@ -60,7 +61,7 @@ static ev_status make_panel(ev_mean_table *table, double from, double to, ev_mea
   extend_density(values[EV_MEAN_DENSITY]);
   for (int curve = 0; curve < EV_TABLE_CURVES; curve++) {
     double *c = panel->series[curve];
-    ev_chebyshev_from_extrema(EV_TABLE_DEGREE, values[curve], table->cosine, EV_TABLE_DEGREE, c);
+    ev_chebyshev_from_extrema(EV_TABLE_DEGREE, values[curve], c);
     double rest = fabs(c[EV_TABLE_DEGREE]) + fabs(c[EV_TABLE_DEGREE - 1]);
     if (isnan(rest)) return EV_NOT_CONVERGED;
     if (curve == EV_MEAN_DENSITY) rest *= fmin(1, EV_TABLE_DEGREE * (to - from) / table->d.spread);
@@ -224,7 +225,6 @@ ev_status ev_mean_table_make(const ev_atoms *atoms, double cut, ev_host host, ev
   ev_mean_table *table = calloc(1, sizeof *table);
   *out = table;
   if (!table) return EV_NO_MEMORY;
-  for (int i = 0; i < 2 * EV_TABLE_DEGREE; i++) table->cosine[i] = cos(M_PI * i / EV_TABLE_DEGREE);
   const ev_atom *first = &atoms->list[0], *last = &atoms->list[atoms->count - 1];
   double size = first->above + first->below;
   table->least = (ev_point){first->above / size, first->below / size};

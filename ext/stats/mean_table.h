@@ -23,8 +23,7 @@ typedef struct ev_mean_table {
   ev_dirichlet d;       /* of scores as shares of what lies between the lowest and the highest */
   ev_point least, most; /* those, as shares of the range */
   double width;         /* most - least */
-  double cosine[2 * EV_TABLE_DEGREE]; /* of pi i / EV_TABLE_DEGREE */
-  double narrow;                      /* panels of this width are not halved */
+  double narrow;        /* panels of this width are not halved */
   int count;
   ev_mean_panel panels[EV_TABLE_PANELS];
 } ev_mean_table;
