@@ -88,20 +88,6 @@ static double part_at(const ev_mean_table *table, const ev_mean_panel *panel, pa
   return (panel->from + panel->to) / 2;
 }
 
-/* Others' weight below which the density has no derivative at a score, and no series converges
-** beside it. */
-static const double TABLE_ROUGH = 2;
-
-/* The same, unless it is a waste of time. */
-static ev_status try_panel(ev_mean_table *table, double from, double to, panel_ends ends,
-                           ev_mean_panel *panel) {
-  if (fmin(ends.low, ends.high) < TABLE_ROUGH && to - from > table->narrow) {
-    *panel = (ev_mean_panel){.from = from, .to = to, .left_out = HUGE_VAL};
-    return EV_OK;
-  }
-  return make_panel(table, from, to, panel);
-}
-
 /* Adds a panel, or its parts if they are better, in rising order. */
 static ev_status add_panel_or_parts(ev_mean_table *table, const ev_mean_panel *panel,
                                     panel_ends ends) {
@@ -110,8 +96,8 @@ static ev_status add_panel_or_parts(ev_mean_table *table, const ev_mean_panel *p
   panel_ends of_low = {ends.low, HUGE_VAL}, of_high = {HUGE_VAL, ends.high};
   ev_mean_panel low, high;
   if (!enough) {
-    ev_status status = try_panel(table, panel->from, at, of_low, &low);
-    if (status == EV_OK) status = try_panel(table, at, panel->to, of_high, &high);
+    ev_status status = make_panel(table, panel->from, at, &low);
+    if (status == EV_OK) status = make_panel(table, at, panel->to, &high);
     if (status != EV_OK) return status;
     enough = rest < TABLE_ROUNDING && fmin(low.left_out, high.left_out) > rest / 4;
   }
@@ -146,7 +132,7 @@ static ev_status add_panels_to(ev_mean_table *table, table_place to, double end,
     table_place next = {start.logit + width * (i / pieces), HUGE_VAL};
     if (i == pieces) next = to;
     panel_ends ends = {from->others, next.others};
-    status = try_panel(table, from->logit, next.logit, ends, &panel);
+    status = make_panel(table, from->logit, next.logit, &panel);
     if (status == EV_OK) status = add_panel_or_parts(table, &panel, ends);
     *from = next;
   }
