@@ -110,10 +110,6 @@ static ev_status add_panel_or_parts(ev_mean_table *table, const ev_mean_panel *p
   return EV_OK;
 }
 
-/* The width of the first panels in the mean's standard deviations, beyond which series seldom
-** converge; and the most first panels. */
-static const double TABLE_WIDEST = 5, TABLE_MOST_FIRST = 16;
-
 /* How far a table has come: a logit, and what the others weigh there, if it is at a score. */
 typedef struct table_place {
   double logit, others;
@@ -123,20 +119,11 @@ typedef struct table_place {
 static ev_status add_panels_to(ev_mean_table *table, table_place to, double end,
                                table_place *from) {
   if (!(to.logit > from->logit && to.logit <= end)) return EV_OK;
-  table_place start = *from;
-  double width = to.logit - start.logit;
-  double pieces = fmin(TABLE_MOST_FIRST, ceil(width / (TABLE_WIDEST * table->d.spread)));
-  ev_status status = EV_OK;
-  for (double i = 1; i <= pieces && status == EV_OK; i++) {
-    ev_mean_panel panel;
-    table_place next = {start.logit + width * (i / pieces), HUGE_VAL};
-    if (i == pieces) next = to;
-    panel_ends ends = {from->others, next.others};
-    status = make_panel(table, from->logit, next.logit, &panel);
-    if (status == EV_OK) status = add_panel_or_parts(table, &panel, ends);
-    *from = next;
-  }
-  return status;
+  ev_mean_panel panel;
+  panel_ends ends = {from->others, to.others};
+  ev_status status = make_panel(table, from->logit, to.logit, &panel);
+  *from = to;
+  return status == EV_OK ? add_panel_or_parts(table, &panel, ends) : status;
 }
 
 /* An end of the table, by its logit. */
