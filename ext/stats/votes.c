@@ -91,6 +91,21 @@ static double set_pair(ev_votes_posterior *v, size_t a, size_t b) {
   return ability(v, a) - ability(v, b);
 }
 
+/* Whether the votes stay what they are when two models are exchanged. */
+static bool are_alike(const ev_votes *votes, size_t i, size_t j) {
+  for (size_t k = 0; k < votes->models; k++) {
+    size_t other = k == i ? j : k == j ? i : k;
+    if (ev_votes_wins(votes, i, k) != ev_votes_wins(votes, j, other) ||
+        ev_votes_losses(votes, i, k) != ev_votes_losses(votes, j, other) ||
+        ev_votes_ties(votes, i, k) != ev_votes_ties(votes, j, other) ||
+        ev_votes_wins(votes, k, i) != ev_votes_wins(votes, other, j) ||
+        ev_votes_losses(votes, k, i) != ev_votes_losses(votes, other, j) ||
+        ev_votes_ties(votes, k, i) != ev_votes_ties(votes, other, j))
+      return false;
+  }
+  return true;
+}
+
 /* r* at x, which is not the maximum. */
 static double r_star(ev_votes_posterior *v, double x) {
   double ln = ev_votes_ln_marginal(x, v);
@@ -104,8 +119,10 @@ static double r_star(ev_votes_posterior *v, double x) {
 static const double AT_MAXIMUM = 2e-4;
 
 /* Step 2, where `at` is the difference of the two at the maximum: the deviate of
-** P(lambda_a < lambda_b). */
-static double deviate_below(ev_votes_posterior *v, double at) {
+** P(lambda_a < lambda_b), which is 1/2 if they can be exchanged. */
+static double deviate_below(ev_votes_posterior *v, const ev_votes *votes, size_t a, size_t b,
+                            double at) {
+  if (are_alike(votes, a, b)) return 0;
   double near = fmax(AT_MAXIMUM, cbrt(1000 * v->rounding)) * v->sd;
   if (fabs(at) > near) return r_star(v, -at);
   double low = r_star(v, -near), high = r_star(v, near);
@@ -135,8 +152,8 @@ static void mark_ranks(votes_test *tests, size_t count, double limit, ev_rating 
   }
 }
 
-static ev_status rank_ratings(ev_votes_posterior *v, const ev_options *options,
-                              ev_rating *ratings) {
+static ev_status rank_ratings(ev_votes_posterior *v, const ev_votes *votes,
+                              const ev_options *options, ev_rating *ratings) {
   size_t m = v->models, count = 0;
   votes_test *tests = malloc(m * (m - 1) / 2 * sizeof *tests);
   if (!tests) return EV_NO_MEMORY;
@@ -147,7 +164,7 @@ static ev_status rank_ratings(ev_votes_posterior *v, const ev_options *options,
   }
   for (size_t a = 0; a < m && v->status == EV_OK; a++)
     for (size_t b = a + 1; b < m && v->status == EV_OK; b++) {
-      double z = deviate_below(v, set_pair(v, a, b));
+      double z = deviate_below(v, votes, a, b, set_pair(v, a, b));
       ratings[a].rank += gsl_cdf_ugaussian_P(z);
       ratings[b].rank += gsl_cdf_ugaussian_Q(z);
       tests[count++] = (votes_test){z > 0 ? b : a, z > 0 ? a : b, 2 * gsl_cdf_ugaussian_Q(fabs(z))};
@@ -160,21 +177,6 @@ static ev_status rank_ratings(ev_votes_posterior *v, const ev_options *options,
 /*
 ** Answers
 */
-
-/* Whether the votes stay what they are when two models are exchanged. */
-static bool are_alike(const ev_votes *votes, size_t i, size_t j) {
-  for (size_t k = 0; k < votes->models; k++) {
-    size_t other = k == i ? j : k == j ? i : k;
-    if (ev_votes_wins(votes, i, k) != ev_votes_wins(votes, j, other) ||
-        ev_votes_losses(votes, i, k) != ev_votes_losses(votes, j, other) ||
-        ev_votes_ties(votes, i, k) != ev_votes_ties(votes, j, other) ||
-        ev_votes_wins(votes, k, i) != ev_votes_wins(votes, other, j) ||
-        ev_votes_losses(votes, k, i) != ev_votes_losses(votes, other, j) ||
-        ev_votes_ties(votes, k, i) != ev_votes_ties(votes, other, j))
-      return false;
-  }
-  return true;
-}
 
 /* The first of the models before i that it can be exchanged with; i if there is none. */
 static size_t twin_of(const ev_votes *votes, size_t i) {
@@ -208,7 +210,7 @@ static ev_status rate_first_place(ev_votes_posterior *v, const ev_options *optio
 static ev_status rate_all(ev_votes_posterior *v, const ev_votes *votes, const ev_options *options,
                           ev_rating *ratings, ev_contrast *first_place) {
   ev_status status = rate_first_place(v, options, first_place);
-  if (status == EV_OK) status = rank_ratings(v, options, ratings);
+  if (status == EV_OK) status = rank_ratings(v, votes, options, ratings);
   for (size_t i = 0; i < v->models && status == EV_OK; i++) {
     size_t twin = twin_of(votes, i);
     if (twin < i)
@@ -228,7 +230,7 @@ ev_status ev_rate(const ev_votes *votes, const ev_options *options, ev_host host
   return status;
 }
 
-static ev_status rate_pairs(ev_votes_posterior *v, const ev_options *options,
+static ev_status rate_pairs(ev_votes_posterior *v, const ev_votes *votes, const ev_options *options,
                             ev_rated_pair *pairs) {
   ev_status status = EV_OK;
   for (size_t a = 0; a < v->models; a++)
@@ -236,7 +238,8 @@ static ev_status rate_pairs(ev_votes_posterior *v, const ev_options *options,
       double at = set_pair(v, a, b);
       *pairs = (ev_rated_pair){.a = a, .b = b};
       status = find_rating_interval(v, options, at, &pairs->diff);
-      double z = deviate_below(v, at); /* after the interval, whose points foretell it */
+      double z =
+          deviate_below(v, votes, a, b, at); /* after the interval, whose points foretell it */
       pairs->above = gsl_cdf_ugaussian_Q(z);
       pairs->below = gsl_cdf_ugaussian_P(z);
       if (status == EV_OK) status = v->status;
@@ -248,7 +251,7 @@ ev_status ev_rate_pairs(const ev_votes *votes, const ev_options *options, ev_hos
                         ev_rated_pair *pairs) {
   ev_votes_posterior *v;
   ev_status status = ev_votes_make(votes, host, &v);
-  if (status == EV_OK) status = rate_pairs(v, options, pairs);
+  if (status == EV_OK) status = rate_pairs(v, votes, options, pairs);
   ev_votes_free(v);
   return status;
 }
