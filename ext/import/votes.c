@@ -38,19 +38,22 @@ static bool is_same(import_value a, import_value b) {
          memcmp(a.text, b.text, a.length) == 0;
 }
 
-/* Normalises the winner, which may also be a model's name or the score of model_a; "" if the vote
-** has none, NULL if it is something else. */
-static const char *winner_of(const import_answer *row) {
+/* The model that the winner names. */
+static const char *winner_by_name(const import_answer *row) {
+  if (is_same(row->of[WINNER], row->of[MODEL_A])) return "model_a";
+  return is_same(row->of[WINNER], row->of[MODEL_B]) ? "model_b" : NULL;
+}
+
+/* Normalises the winner, a word or the score of model_a; "" if the vote has none, NULL if it is
+** something else. */
+static const char *winner_by_word(import_value winner) {
   static const char *const words[] = {[EVALCI_A_WINS] = "model_a",
                                       [EVALCI_B_WINS] = "model_b",
                                       [EVALCI_TIE] = "tie",
                                       [EVALCI_BOTH_BAD] = "both_bad"};
-  import_value winner = row->of[WINNER];
   evalci_winner named = winner.type == IMPORT_TEXT ? evalci_winner_named(winner.text, winner.length)
                                                    : EVALCI_NO_WINNER;
   if (named != EVALCI_NO_WINNER) return words[named];
-  if (is_same(winner, row->of[MODEL_A])) return "model_a";
-  if (is_same(winner, row->of[MODEL_B])) return "model_b";
   import_value score;
   bool word =
       winner.type == IMPORT_TEXT && winner.length > 0 && strchr(".01", *winner.text) == NULL;
@@ -65,22 +68,27 @@ static bool is_model(import_value v) {
 }
 
 /* What is wrong with a row, and the value at fault as text; NULL if nothing is. */
-static const char *fault_of(const import_answer *row, const char *winner, import_value *shown) {
+static const char *fault_of(const import_answer *row, const char *word, const char *name,
+                            import_value *shown) {
   for (int i = MODEL_A; i <= MODEL_B; i++) {
     *shown = row->of[i];
     if (!is_model(row->of[i])) return "model_a and model_b must be names";
   }
   if (is_same(row->of[MODEL_A], row->of[MODEL_B])) return "model_a and model_b must differ";
   *shown = row->of[WINNER];
-  return winner ? NULL : "winner must be model_a, model_b, tie or both_bad, or 1, 0 or 0.5";
+  if (word && name && strcmp(word, name) != 0)
+    return "winner must have one meaning, and is also a model's name: write model_a, model_b or "
+           "tie";
+  return word || name ? NULL : "winner must be model_a, model_b, tie or both_bad, or 1, 0 or 0.5";
 }
 
 static bool take(import_run *run, import_file *file, const import_answer *row) {
-  const char *winner = winner_of(row);
+  const char *word = winner_by_word(row->of[WINNER]), *name = winner_by_name(row);
+  const char *winner = word ? word : name;
   char place[60], room[40];
   import_value shown;
   if (winner && *winner == 0) return true;
-  const char *fault = fault_of(row, winner, &shown);
+  const char *fault = fault_of(row, word, name, &shown);
   sqlite3_snprintf(sizeof place, place, "%.30s %lld", file->unit ? file->unit : "record",
                    row->number);
   shown = import_as_text(shown, room);

@@ -146,38 +146,54 @@ static bool add_to_pair(evalci_call *call, evalci_keys *pairs, sqlite3_value **m
   if (!e) return false;
   for (int i = 0; i < EVALCI_VOTE_COUNTS && times > 0; i++)
     if (e->counts[i] + counts[i] > MOST_OF_PAIR)
-      return evalci_fail(call, "votes must add up to at most 10^12, got %lld and more of one pair",
+      return evalci_fail(call,
+                         "votes must add up to at most 10^12, got %lld and more of one pair; scale "
+                         "them down",
                          counts[i]);
   evalci_add_to_entry(pairs, e, counts, times);
   return true;
 }
 
 static bool is_text_of(sqlite3_value *value, sqlite3_value *other) {
-  return sqlite3_value_type(other) == SQLITE_TEXT &&
+  return sqlite3_value_type(value) == SQLITE_TEXT && sqlite3_value_type(other) == SQLITE_TEXT &&
          sqlite3_value_bytes(value) == sqlite3_value_bytes(other) &&
          memcmp(sqlite3_value_text(value), sqlite3_value_text(other),
                 (size_t)sqlite3_value_bytes(value)) == 0;
 }
 
-/* A word, a number, or the name of one of the two. */
+/* What a word or a number says. */
+static evalci_winner winner_by_word(sqlite3_value *value) {
+  evalci_winner winner = EVALCI_NO_WINNER;
+  double number;
+  if (sqlite3_value_type(value) == SQLITE_TEXT && sqlite3_value_text(value))
+    winner = evalci_winner_named((const char *)sqlite3_value_text(value),
+                                 (size_t)sqlite3_value_bytes(value));
+  if (winner == EVALCI_NO_WINNER && evalci_read_number(value, &number)) {
+    if (number == 1) winner = EVALCI_A_WINS;
+    if (number == 0) winner = EVALCI_B_WINS;
+    if (number == 0.5) winner = EVALCI_TIE;
+  }
+  return winner;
+}
+
+/* Which of the two is named. */
+static evalci_winner winner_by_name(sqlite3_value **vote) {
+  sqlite3_value *value = vote[EVALCI_VOTE_WINNER];
+  if (is_text_of(value, vote[EVALCI_VOTE_A])) return EVALCI_A_WINS;
+  return is_text_of(value, vote[EVALCI_VOTE_B]) ? EVALCI_B_WINS : EVALCI_NO_WINNER;
+}
+
+/* A word, a number, or the name of one of the two; a text that is both must say the same. */
 static bool read_winner(evalci_call *call, sqlite3_value **vote, evalci_winner *winner) {
   sqlite3_value *value = vote[EVALCI_VOTE_WINNER];
-  double number;
-  *winner = EVALCI_NO_WINNER;
-  if (sqlite3_value_type(value) == SQLITE_TEXT) {
-    const char *text = (const char *)sqlite3_value_text(value);
-    if (!text) return false;
-    *winner = evalci_winner_named(text, (size_t)sqlite3_value_bytes(value));
-    if (*winner == EVALCI_NO_WINNER && is_text_of(value, vote[EVALCI_VOTE_A]))
-      *winner = EVALCI_A_WINS;
-    if (*winner == EVALCI_NO_WINNER && is_text_of(value, vote[EVALCI_VOTE_B]))
-      *winner = EVALCI_B_WINS;
-  }
-  if (*winner == EVALCI_NO_WINNER && evalci_read_number(value, &number)) {
-    if (number == 1) *winner = EVALCI_A_WINS;
-    if (number == 0) *winner = EVALCI_B_WINS;
-    if (number == 0.5) *winner = EVALCI_TIE;
-  }
+  evalci_winner named = winner_by_name(vote);
+  *winner = winner_by_word(value);
+  if (named != EVALCI_NO_WINNER && *winner != EVALCI_NO_WINNER && named != *winner)
+    return evalci_fail(call,
+                       "winner must have one meaning, got %s, which is also the name of %s; write "
+                       "'model_a', 'model_b' or 'tie'",
+                       evalci_show(value).text, vote_columns[named == EVALCI_B_WINS]);
+  if (*winner == EVALCI_NO_WINNER) *winner = named;
   return *winner != EVALCI_NO_WINNER ||
          evalci_fail(call,
                      "winner must be 'model_a', 'model_b', 'tie' or 'both_bad', or 1, 0 or 0.5, "

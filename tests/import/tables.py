@@ -267,6 +267,8 @@ def votes(t):
     scores = "left,right,won\nx,y,1\nx,y,0.0\nx,y,.5\nx,y,\n"
     t.imports("votes: scores of columns with other names; none is skipped", t.file("scores.csv", scores),
               [("x", "y", "model_a"), ("x", "y", "model_b"), ("x", "y", "tie")], query, model_a="left", model_b="right", winner="won")
+    t.refuses("votes: a word that is the other model's name", t.file("votes.csv", "model_a,model_b,winner\na,b,b\nb,a,b\n"),
+              "line 3: winner must have one meaning, and is also a model's name: write model_a, model_b or tie, got 'b'")
     t.refuses("votes and answers", [file, t.file("a.csv", "model,item,correct\nm,1,1\n")], "some of the files are votes and some are answers")
 
 
