@@ -101,14 +101,17 @@ void report_count_cell(report *r, const char *class, double n);
 void report_percent_cell(report *r, const char *class, double x);
 void report_ci_cell(report *r, const char *class, ev_interval ci);
 
+/* Shares are in per cent; so are differences, without the sign, and with a line at 0. */
+typedef enum report_scale { REPORT_SHARES, REPORT_DIFFERENCES, REPORT_RATINGS } report_scale;
+
 /* An axis of ticks that are 1, 2 or 5 times a power of ten apart. */
 typedef struct report_axis {
   double least, step;
   int steps;
-  bool differences; /* includes 0, and has no unit */
+  report_scale scale;
 } report_axis;
 
-report_axis report_axis_for(double least, double most, bool differences);
+report_axis report_axis_for(double least, double most, report_scale scale);
 void report_axis_head(report *r, const char *class, const report_axis *axis);
 void report_axis_numbers(report *r, const report_axis *axis);
 

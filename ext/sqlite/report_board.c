@@ -15,7 +15,7 @@ static report_axis report_board_axis(const report *r) {
     least = fmin(fmin(least, m->ci.lo), m->bounded.lo);
     most = fmax(fmax(most, m->ci.hi), m->bounded.hi);
   }
-  return report_axis_for(fmin(least, most), most, false);
+  return report_axis_for(fmin(least, most), most, REPORT_SHARES);
 }
 
 /* Whether missing answers have bounds of their own: not where they count as wrong. */

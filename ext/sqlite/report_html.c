@@ -147,9 +147,10 @@ void report_ci_cell(report *r, const char *class, ev_interval ci) {
 */
 
 /* Chooses the finest step of which at most six hold every number. */
-report_axis report_axis_for(double least, double most, bool differences) {
-  static const double steps[] = {0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005,
-                                 0.01,   0.02,   0.05,   0.1,   0.2,   0.5};
+report_axis report_axis_for(double least, double most, report_scale scale) {
+  static const double steps[] = {0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05,
+                                 0.1,    0.2,    0.5,    1,     2,     5,     10,   20,   50,
+                                 100,    200,    500,    1000,  2000,  5000,  10000};
   enum { STEPS = sizeof steps / sizeof *steps, MOST_STEPS = 6 };
   for (int i = 0; i < STEPS; i++) {
     double first = floor(least / steps[i] + 1e-9), last = ceil(most / steps[i] - 1e-9);
@@ -157,9 +158,10 @@ report_axis report_axis_for(double least, double most, bool differences) {
     return (report_axis){.least = first * steps[i],
                          .step = steps[i],
                          .steps = (int)fmax(1, last - first),
-                         .differences = differences};
+                         .scale = scale};
   }
-  return differences ? (report_axis){-1, 0.5, 4, true} : (report_axis){0, 0.2, 5, false};
+  return scale == REPORT_DIFFERENCES ? (report_axis){-1, 0.5, 4, scale}
+                                     : (report_axis){0, 0.2, 5, scale};
 }
 
 /* The position along the axis, in per cent. */
@@ -175,13 +177,14 @@ static void report_at(report *r, const char *element, double percent) {
 }
 
 void report_axis_numbers(report *r, const report_axis *axis) {
-  int digits = axis->step > 0.0099 ? 0 : axis->step > 0.00099 ? 1 : 2;
+  double unit = axis->scale == REPORT_RATINGS ? 1 : 100;
+  int digits = unit * axis->step > 0.99 ? 0 : unit * axis->step > 0.099 ? 1 : 2;
   report_add(r, "<span class=\"numbers\">");
   for (int i = 0; i <= axis->steps; i++) {
     report_at(r, "span", 100.0 * i / axis->steps);
     report_add(r, "\">");
-    evalci_append_number(r->out, 100 * (axis->least + i * axis->step), digits);
-    report_add(r, axis->differences ? "</span>" : "%</span>");
+    evalci_append_number(r->out, unit * (axis->least + i * axis->step), digits);
+    report_add(r, axis->scale == REPORT_SHARES ? "%</span>" : "</span>");
   }
   report_add(r, "</span>");
 }
@@ -203,7 +206,7 @@ static void report_bar(report *r, const report_axis *axis, const char *element, 
 static void report_close_plot(report *r, const report_axis *axis, double point) {
   report_at(r, "u", report_along(axis, point));
   report_add(r, "\"></u>");
-  if (axis->differences) {
+  if (axis->scale == REPORT_DIFFERENCES) {
     report_at(r, "s", report_along(axis, 0));
     report_add(r, "\"></s>");
   }

@@ -80,7 +80,7 @@ static report_axis report_pair_axis(const report *r) {
       least = fmin(least, p->ci.lo);
       most = fmax(most, p->ci.hi);
     }
-  return report_axis_for(least, most, true);
+  return report_axis_for(least, most, REPORT_DIFFERENCES);
 }
 
 static void report_pair_row(report *r, const report_axis *axis, const report_pair *p) {

@@ -155,5 +155,6 @@ const char *const report_script[] = {
     "  element.after(button);\n"
     "}\n"
     "if (document.querySelector('#leaderboard .plot')) offer('#leaderboard', 'leaderboard.png', paintBoard);\n"
+    "offer('#votes', 'ratings.png', paintBoard);\n"
     "offer('#triangle', 'pairs.png', paintTriangle);\n",
     NULL};

@@ -27,7 +27,7 @@ static report_axis report_task_axis(const report *r, const report_task_cell *cel
     least = fmin(least, cells[i].ci.lo);
     most = fmax(most, cells[i].ci.hi);
   }
-  return report_axis_for(fmin(least, most), most, false);
+  return report_axis_for(fmin(least, most), most, REPORT_SHARES);
 }
 
 static void report_panel_row(report *r, const report_axis *axis, const char *name,

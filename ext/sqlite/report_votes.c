@@ -1,17 +1,27 @@
 /*
-** The report's ratings, where the database has a table of votes: eval_votes and a picture of it.
+** The report's ratings, where the database has a table of votes: eval_votes, with a picture.
 */
 #include "report.h"
 
-enum { RV_RANK, RV_MODEL, RV_RATING, RV_LO, RV_HI, RV_VOTES, RV_WINS, RV_LOSSES, RV_TIES, RV_SVG };
+enum {
+  RV_RANK,
+  RV_MODEL,
+  RV_RATING,
+  RV_LO,
+  RV_HI,
+  RV_VOTES,
+  RV_WINS,
+  RV_LOSSES,
+  RV_TIES,
+  RV_LEAST,
+  RV_MOST
+};
 
 static const char votes_sql[] =
-    "WITH rated AS (SELECT * FROM eval_votes('votes', ?1)) "
+    "WITH rated AS (SELECT * FROM eval_votes('votes', ?1)), "
+    "ends AS (SELECT min(lo) AS least, max(hi) AS most FROM rated) "
     "SELECT iif(rank_lo = rank_hi, rank_lo, rank_lo || '\u2013' || rank_hi), model, rating, lo, "
-    "hi, "
-    "votes, wins, losses, ties, "
-    "(SELECT forest_svg(model, rating, ci, '{\"axis\":\"rating\",\"unit\":\"\"}') FROM rated) "
-    "FROM rated";
+    "hi, votes, wins, losses, ties, least, most FROM rated, ends";
 
 /* Whether there is a table of votes that may be read. */
 static bool has_votes(sqlite3 *db) {
@@ -22,7 +32,7 @@ static bool has_votes(sqlite3 *db) {
   return rc == SQLITE_OK;
 }
 
-static void votes_row(report *r, sqlite3_stmt *rows) {
+static void votes_row(report *r, const report_axis *axis, sqlite3_stmt *rows) {
   double rating = sqlite3_column_double(rows, RV_RATING);
   ev_interval ci = {sqlite3_column_double(rows, RV_LO), sqlite3_column_double(rows, RV_HI)};
   char *name = evalci_label(sqlite3_column_value(rows, RV_MODEL));
@@ -31,61 +41,61 @@ static void votes_row(report *r, sqlite3_stmt *rows) {
     return;
   }
   report_add(r, "<tr>");
-  report_name_cell(r, "", (const char *)sqlite3_column_text(rows, RV_RANK));
-  report_name_cell(r, "name", name);
-  report_open_cell(r, "", rating);
+  report_name_cell(r, "keep", (const char *)sqlite3_column_text(rows, RV_RANK));
+  report_name_cell(r, "name keep", name);
+  report_plot_cell(r, axis, rating, ci);
+  report_open_cell(r, "keep", rating);
   evalci_append_fixed(r->out, rating, 0);
   report_close_cell(r);
-  report_open_ci_cell(r, "", ci);
+  report_open_ci_cell(r, "third", ci);
   evalci_append_fixed(r->out, ci.lo, 0);
   report_add(r, "\u2013");
   evalci_append_fixed(r->out, ci.hi, 0);
   report_close_cell(r);
   for (int i = RV_VOTES; i <= RV_TIES; i++)
-    report_count_cell(r, i > RV_VOTES ? "extra" : "", sqlite3_column_double(rows, i));
+    report_count_cell(r, "", sqlite3_column_double(rows, i));
   report_add(r, "</tr>\n");
   sqlite3_free(name);
 }
 
-static void votes_heads(report *r) {
-  report_head(r, "", "rank");
-  report_head(r, "name", "model");
-  report_head(r, "", "rating");
-  report_level_head(r, "");
+static void votes_heads(report *r, const report_axis *axis) {
+  report_head(r, "keep", "rank");
+  report_head(r, "name keep", "model");
+  report_axis_head(r, "picture", axis);
+  report_head(r, "keep", "rating");
+  report_level_head(r, "third");
   report_head(r, "", "votes");
-  report_head(r, "extra", "won");
-  report_head(r, "extra", "lost");
-  report_head(r, "extra", "tied");
+  report_head(r, "", "won");
+  report_head(r, "", "lost");
+  report_head(r, "", "tied");
+}
+
+static int votes_table(report *r, sqlite3_stmt *rows) {
+  int rc = SQLITE_ROW;
+  report_axis axis = report_axis_for(sqlite3_column_double(rows, RV_LEAST),
+                                     sqlite3_column_double(rows, RV_MOST), REPORT_RATINGS);
+  report_add(r, "<section class=\"chart\"><h2>Ratings from votes</h2>\n");
+  report_open_table(r, "votes", "plotted");
+  votes_heads(r, &axis);
+  report_open_rows(r);
+  for (; rc == SQLITE_ROW; rc = sqlite3_step(rows)) votes_row(r, &axis, rows);
+  report_close_table(r);
+  report_add(r, "<p class=\"soft\">Models were voted on two at a time. 400 points are odds of 10 "
+                "to 1, and the mean is 1000. A tie is an outcome of its own, not half a win; the "
+                "ranks allow for all pairs at once. <span class=\"soft\">(<code>eval_votes</code>)"
+                "</span></p>\n</section>\n");
+  return rc;
 }
 
 static void votes_section(report *r, sqlite3_stmt *rows) {
-  sqlite3_str *picture = sqlite3_str_new(NULL);
   int rc = sqlite3_step(rows);
-  if (rc == SQLITE_ROW) {
-    report_add(r, "<h2>Ratings from votes</h2>\n<div class=\"wide\">");
-    report_open_table(r, "votes", "narrow");
-    votes_heads(r);
-    report_open_rows(r);
-    sqlite3_str_appendf(picture, "%s", sqlite3_column_text(rows, RV_SVG));
-    for (; rc == SQLITE_ROW; rc = sqlite3_step(rows)) votes_row(r, rows);
-    report_close_table(r);
-    report_add(r, "</div>\n");
-  }
-  char *svg = sqlite3_str_finish(picture);
-  if (svg) sqlite3_str_appendf(r->out, "<div class=\"wide\">%s</div>\n", svg);
-  sqlite3_free(svg);
+  if (rc == SQLITE_ROW) rc = votes_table(r, rows);
   if (rc == SQLITE_NOMEM) report_ok(r, EV_NO_MEMORY);
   if (rc == SQLITE_INTERRUPT) report_ok(r, EV_INTERRUPTED);
   if (rc == SQLITE_ERROR) {
     report_add(r, "<h2>Ratings from votes</h2>\n<p>The table votes cannot be rated: ");
     report_text(r, sqlite3_errmsg(r->db));
     report_add(r, ".</p>\n");
-  } else if (svg) {
-    report_add(r,
-               "<p class=\"soft\">Models were voted on two at a time. 400 points are odds of 10 "
-               "to 1, and the mean is 1000. A tie is an outcome of its own, not half a win; the "
-               "ranks allow for all pairs at once. <span class=\"soft\">(<code>eval_votes</code>)"
-               "</span></p>\n");
   }
 }
 

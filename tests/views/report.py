@@ -65,9 +65,9 @@ addEventListener("load", () => {
     range.selectNodeContents(cell);
     return [...range.getClientRects()].filter((part) => part.width);
   }).flat();
-  out.overlaps = [...page.querySelectorAll("#leaderboard tr")].filter((row) => cells(row).some((x, i, all) => all.some((y, j) =>
+  out.overlaps = [...page.querySelectorAll("#leaderboard tr, #votes tr")].filter((row) => cells(row).some((x, i, all) => all.some((y, j) =>
     i < j && x.left < y.right - 1 && y.left < x.right - 1 && x.top < y.bottom - 1 && y.top < x.bottom - 1))).map((row) => row.textContent);
-  for (const row of page.querySelectorAll("#leaderboard tr, #compare tr, #tasks tr")) {
+  for (const row of page.querySelectorAll("#leaderboard tr, #compare tr, #tasks tr, #votes tr")) {
     const plot = row.querySelector(".plot"), details = row.closest("details");
     if (details) details.open = true;
     if (!plot) continue;
@@ -200,6 +200,18 @@ def twins():
             yield model, "task", q, 1, int(bool(right)), None
 
 
+def votes(db):
+    """Votes between the models: on every pair five, the better one wins three, and the last one none."""
+    models = [model for model, in db.execute("SELECT DISTINCT model FROM results ORDER BY model")]
+    db.execute("CREATE TABLE votes(model_a, model_b, winner)")
+    for i, model in enumerate(models):
+        for other in models[i + 1:]:
+            words = ["a"] * 5 if other == models[-1] else ["a", "model_b", "tie", 1, "a"]
+            db.executemany("INSERT INTO votes VALUES (?, ?, ?)", [(model, other, word) for word in words])
+    db.commit()
+
+
+VOTED = ("hostile", "forty")
 SHAPES = {
     "hostile": hostile,
     "apart": apart,
@@ -385,6 +397,20 @@ def pass_numbers(db, page, name, models):
                   all(same(cell[1], value) for cell, value in zip(cells, numbers)))
 
 
+def vote_numbers(db, page, name):
+    check(f"{name}: ratings where there are votes", ("votes" in page.tables) == (name in VOTED))
+    if name not in VOTED:
+        return
+    wanted = db.execute("SELECT model, rating, ci, lo, hi, rank_lo, rank_hi, votes, wins, losses, ties FROM eval_votes").fetchall()
+    shown = page.columns("votes")
+    check(f"{name}: every rated model", [r["model"][0] for r in shown] == [w[0] for w in wanted])
+    for row, (model, rating, ci, lo, hi, first, last, *counts) in zip(shown, wanted):
+        check(f"{name}: ratings have the digits of eval_votes", same(row["rating"][1], rating) and same(row["95% interval"][1], ci) and
+              [row[head][1] for head in ("votes", "won", "lost", "tied")] == [str(n) for n in counts])
+        check(f"{name}: the rating of {model[:20]} is read as meant", row["rating"][0] == f"{rating:.0f}" and
+              row["95% interval"][0] == f"{lo:.0f}–{hi:.0f}" and row["rank"][0] == (str(first) if first == last else f"{first}–{last}"))
+
+
 def first_sentence(db, page, name, models):
     """Who leads, who is within reach, and what missing answers could do to that."""
     said = page.texts["summary"]
@@ -451,7 +477,8 @@ def drawn(page, measured, name):
         plots = [r for r in measured["rows"] if r["table"] == table]
         if table not in page.ticks:
             continue
-        ends = [float(t.rstrip("%").replace("−", "-")) / 100 for t in (page.ticks[table][0], page.ticks[table][-1])]
+        unit = 1 if table == "votes" else 100
+        ends = [float(t.rstrip("%").replace("−", "-")) / unit for t in (page.ticks[table][0], page.ticks[table][-1])]
         heads = [c[0] for c in rows[0]]
         point = heads.index("difference, points") if table == "compare" else heads.index("95% interval") - 1
         known = [r for r in rows[1:] if r[point][1]]
@@ -482,7 +509,7 @@ def opened(path, name, width, scheme=""):
     check(f"{name} at {width}: no text is over another: {measured['overlaps']}", not measured["overlaps"])
     check(f"{name} at {width}: nothing is beyond a phone's edge: {measured['scrolls']}", width > PHONE or not measured["scrolls"])
     for row in measured["rows"]:
-        if row["table"] == "leaderboard":
+        if row["table"] in ("leaderboard", "votes"):
             check(f"{name} at {width}: an interval is in sight", row["left"] >= 0 and row["left"] + row["width"] <= width and
                   row["width"] > 150 and row["height"] > 8)
     dark = sum(map(int, re.findall(r"\d+", measured["ground"]))) < 150
@@ -506,8 +533,11 @@ def report(path, name):
 def shape(path, name, rows):
     db = connect(path / f"{name}.db")
     insert(db, rows())
+    if name in VOTED:
+        votes(db)
     text = report(path, name)
-    check(f"{name}: the database is left as it was", db.execute("SELECT group_concat(name) FROM sqlite_master").fetchone()[0] == "results")
+    tables = "results,votes" if name in VOTED else "results"
+    check(f"{name}: the database is left as it was", db.execute("SELECT group_concat(name) FROM sqlite_master").fetchone()[0] == tables)
     check(f"{name}: the page needs nothing else", not re.search(r"(src|href)=|@import|url\(|https?:", text))
     check(f"{name}: the database and the date are named", f"{name}.db" in text and
           re.search(r"this page was made on 20\d\d-\d\d-\d\d \d\d:\d\d UTC", text))
@@ -522,6 +552,7 @@ def shape(path, name, rows):
     first_sentence(db, page, name, models)
     pass_numbers(db, page, name, models)
     task_numbers(db, page, text, name, models)
+    vote_numbers(db, page, name)
     check(f"{name}: names stay text", set(page.tags).isdisjoint({"img", "iframe"}) and page.tags.count("script") == 1)
     without_script(path, name, text)
     for width in (1200, PHONE):
