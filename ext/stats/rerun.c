@@ -11,8 +11,8 @@
 **   4. Two models are independent: P(S_A > S_B) and P(S_A = S_B) are sums.
 **
 ** The modulus of a factor falls from t = 0 to pi, so that a point's frequencies end where it is
-** negligible: of 10,000 questions 30 or so are left.  The factors of types of few questions are
-** multiplied, eight to one logarithm.
+** negligible: of 10,000 questions 30 or so are left.  Types of few questions have their factors
+** multiplied, the others are powers by a logarithm and an angle.
 */
 #include <math.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ typedef struct rerun_scores {
 
 /* A type of at most so many questions has so many factors in a product; a logarithm takes the time
 ** of about eight. */
-enum { RERUN_FEW = 4 };
+enum { RERUN_FEW = 8 };
 
 /* Moves the types of few questions to the front. */
 static void part_types(rerun_model *m) {
@@ -60,8 +60,9 @@ static ev_status make_model(rerun_model *m, const ev_cluster *clusters, size_t c
   if (!m->types) return EV_NO_MEMORY;
   m->count = ev_clusters_merge(clusters, count, m->types);
   for (size_t i = 0; i < m->count; i++) m->questions += m->types[i].times;
-  ev_options icc = {.prior = EV_PRIOR_ICC};
-  ev_status status = ev_hierarchy_make(m->types, m->count, &icc, host, EV_FOR_BETAS, &m->h);
+  /* The points leave 1e-13 of the posterior out at this level. */
+  ev_options icc = {.prior = EV_PRIOR_ICC, .level = 0.999};
+  ev_status status = ev_hierarchy_make(m->types, m->count, &icc, host, EV_FOR_THETA, &m->h);
   part_types(m);
   return status;
 }
@@ -112,10 +113,13 @@ typedef struct frequencies {
   ev_point *chances;                 /* owned; of the questions of types of few, at a point */
 } frequencies;
 
+/* Products that are multiplied side by side. */
+enum { RERUN_CHAINS = 4 };
+
 static ev_status make_frequencies(size_t count, size_t types, frequencies *f) {
   f->groups = count / 2 / EV_LANES + 1;
   ev_lanes_kept *room = f->room = calloc(4 * f->groups, sizeof *room);
-  f->chances = malloc(RERUN_FEW * types * sizeof *f->chances);
+  f->chances = malloc((RERUN_FEW * types + RERUN_CHAINS) * sizeof *f->chances);
   if (!room || !f->chances) return EV_NO_MEMORY;
   f->sine = room, f->half_square = room + f->groups;
   f->real = room + 2 * f->groups, f->imaginary = room + 3 * f->groups;
@@ -130,24 +134,25 @@ static ev_status make_frequencies(size_t count, size_t types, frequencies *f) {
 /* -ln of the modulus at which a point no longer contributes. */
 static const double RERUN_LN_CUT = 40;
 
-/* The number of factors that share a logarithm: the square of their product does not underflow, as
-** no modulus is below sin(t)/2, which is 6e-17 at t = pi. */
-enum { RERUN_SHARED = 8 };
+EV_INLINE void multiply_by(const ev_lanes *x, const ev_lanes *y, ev_lanes *re, ev_lanes *im) {
+  ev_lanes last = *re;
+  *re = last * *x - *im * *y;
+  *im = last * *y + *im * *x;
+}
 
-/* Adds the logarithm of a product of factors, where whole periods of the angle do not matter. */
-EV_INLINE void add_product(const ev_point *p, size_t count, const ev_lanes *sine,
-                           const ev_lanes *half_square, ev_lanes *ln, ev_lanes *angle) {
-  ev_lanes re = 1 - 2 * p[0].x * *half_square, im = p[0].x * *sine, of;
-  for (size_t i = 1; i < count; i++) {
-    ev_lanes x = 1 - 2 * p[i].x * *half_square, y = p[i].x * *sine, last = re;
-    re = last * x - im * y;
-    im = last * y + im * x;
-  }
-  ev_lanes square = re * re + im * im;
-  ev_log(&square, 1);
-  ev_angle(&re, &im, &of);
-  *ln += 0.5 * square;
-  *angle += of;
+/* The product of factors, whose number is a multiple of RERUN_CHAINS.  Its modulus is at most 1;
+** where it underflows it is negligible. */
+EV_INLINE void multiply_factors(const ev_point *p, size_t count, const ev_lanes *sine,
+                                const ev_lanes *half_square, ev_lanes *re, ev_lanes *im) {
+  ev_lanes x[RERUN_CHAINS], y[RERUN_CHAINS];
+  for (int c = 0; c < RERUN_CHAINS; c++) x[c] = (ev_lanes){1, 1, 1, 1}, y[c] = (ev_lanes){0};
+  for (size_t i = 0; i < count; i += RERUN_CHAINS)
+    for (int c = 0; c < RERUN_CHAINS; c++) {
+      ev_lanes right = 1 - 2 * p[i + (size_t)c].x * *half_square, up = p[i + (size_t)c].x * *sine;
+      multiply_by(&right, &up, &x[c], &y[c]);
+    }
+  *re = x[0], *im = y[0];
+  for (int c = 1; c < RERUN_CHAINS; c++) multiply_by(&x[c], &y[c], re, im);
 }
 
 /* Adds a point's characteristic function, of S less the whole number that is first. */
@@ -157,15 +162,13 @@ EV_WIDE static void add_point(const rerun_model *m, const ev_hierarchy_point *at
   for (size_t t = 0; t < m->few; t++)
     for (double i = 0; i < m->types[t].times; i++)
       f->chances[factors++] = chance_of(&m->types[t], at);
+  while (factors % RERUN_CHAINS) f->chances[factors++].x = 0; /* factors of 1 */
   for (size_t g = 0; g < f->groups; g++) {
-    ev_lanes ln = {0}, angle = {0}, cosine, sine, turns;
+    ev_lanes ln = {0}, angle = {0}, re, im, cosine, sine, turns;
     ev_lanes sine_t = f->sine[g], half_square = f->half_square[g];
     for (int j = 0; j < EV_LANES; j++)
       angle[j] = -first * (2 * M_PI * (double)(g * EV_LANES + (size_t)j) / (double)count);
-    for (size_t i = 0; i < factors; i += RERUN_SHARED) {
-      size_t shared = factors - i < RERUN_SHARED ? factors - i : RERUN_SHARED;
-      add_product(f->chances + i, shared, &sine_t, &half_square, &ln, &angle);
-    }
+    multiply_factors(f->chances, factors, &sine_t, &half_square, &re, &im);
     for (size_t t = m->few; t < m->count; t++) {
       ev_point p = chance_of(&m->types[t], at);
       ev_lanes x = 1 - 2 * p.x * half_square, y = p.x * sine_t, of;
@@ -175,14 +178,15 @@ EV_WIDE static void add_point(const rerun_model *m, const ev_hierarchy_point *at
       ln += m->types[t].times / 2 * square;
       angle += m->types[t].times * of;
     }
-    if (ln[0] < -RERUN_LN_CUT) return;
+    if (ln[0] + log(re[0] * re[0] + im[0] * im[0]) / 2 < -RERUN_LN_CUT) return;
     turns = angle * (1 / (2 * M_PI));
     for (int j = 0; j < EV_LANES; j++) turns[j] = rint(turns[j]);
     angle -= turns * (2 * M_PI);
     ev_sincos(&angle, &cosine, &sine);
     ev_exp(&ln, 1);
-    f->real[g] += at->weight * ln * cosine;
-    f->imaginary[g] += at->weight * ln * sine;
+    multiply_by(&cosine, &sine, &re, &im);
+    f->real[g] += at->weight * ln * re;
+    f->imaginary[g] += at->weight * ln * im;
   }
 }
 
