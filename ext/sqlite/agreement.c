@@ -16,13 +16,13 @@
 /* Only numbers have an order that means something. */
 static bool read_rating(evalci_call *call, sqlite3_value *value, ev_distance distance,
                         evalci_key *key) {
-  double number;
+  double number = NAN;
   if (distance == EV_NOMINAL)
     evalci_read_number(value, &number); /* makes a number of text that is one */
   else if (!evalci_read_number(value, &number) || !(fabs(number) <= 0x1p500))
     return evalci_fail(call,
-                       "a rating must be a finite number to be ordered, got %s; 'nominal' takes "
-                       "any value",
+                       "a rating must be a %s to be ordered, got %s; 'nominal' takes any value",
+                       isfinite(number) ? "number from -3e150 to 3e150" : "finite number",
                        evalci_show(value).text);
   return evalci_read_key(value, key);
 }

@@ -232,9 +232,8 @@ static bool read_counts(evalci_call *call, const evalci_layout *layout, sqlite3_
     total += counts[i];
   }
   if (layout->separate_questions || total <= 0x1p53) return true;
-  return evalci_fail(call,
-                     "the counts must add up to at most 2^53, got %s and more; scale them down",
-                     evalci_show(argv[0]).text);
+  return evalci_fail(call, "the counts must add up to at most 2^53, got %lld; scale them down",
+                     (sqlite3_int64)total);
 }
 
 static void answer_given(sqlite3_context *context, int argc, sqlite3_value **argv) {

@@ -77,9 +77,11 @@ static bool read_voting_value(evalci_call *call, int key, evalci_part value, eva
     return out->position || evalci_part_is(value, "false") ||
            fail_voting(call, key, "true or false", value);
   case KEY_SCALE:
-    return read_voting_number(call, key, "a positive number", 0, 0x1p500, value, &out->scale);
+    return read_voting_number(call, key, "a positive number up to 3e150", 0, 0x1p500, value,
+                              &out->scale);
   case KEY_BASE:
-    return read_voting_number(call, key, "a number", -0x1p500, 0x1p500, value, &out->base);
+    return read_voting_number(call, key, "a number from -3e150 to 3e150", -0x1p500, 0x1p500, value,
+                              &out->base);
   case KEY_ANCHOR:
     return read_anchor(call, value, out);
   case KEY_LEVEL:

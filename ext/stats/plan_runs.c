@@ -28,7 +28,7 @@ ev_status ev_plan_runs(double p, double width, double icc, ev_run_costs costs,
   if (status != EV_OK || isinf(n)) return status;
   for (double runs = 1; runs <= MOST_RUNS; runs++) {
     double questions = ceil(n * (1 + (runs - 1) * icc) / runs * (1 - RUNS_SLACK));
-    double cost = questions * (costs.question + runs * costs.attempt);
+    double cost = questions * costs.question + questions * runs * costs.attempt;
     if (cost >= plan[2] * (1 - RUNS_SLACK)) continue;
     plan[0] = questions, plan[1] = runs, plan[2] = cost;
   }
