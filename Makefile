@@ -387,7 +387,7 @@ packages: dist
 # From npm: a newer Node than Debian's, for node:sqlite, and tools that check types and bundle.
 NODE := build/node22
 PACKAGE_NEEDS = $(DEMO_NEEDS) python3-venv python3-pip python3-pluggy python3-pandas python3-matplotlib jupyter-nbconvert \
-                python3-ipykernel lintian g++ qemu-user wine wine64 $(NODE_NEEDS) $(if $(NODE_NEEDS),libnode-dev)
+                python3-ipykernel mypy lintian g++ qemu-user wine wine64 $(NODE_NEEDS) $(if $(NODE_NEEDS),libnode-dev)
 test-packages: packages
 	$(call need,$(PACKAGE_NEEDS))
 	@$(MAKE) -s --no-print-directory $(SO) $(NODE)/installed

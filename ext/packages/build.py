@@ -131,7 +131,7 @@ def wheels(version, out):
     module = NAME.replace("-", "_")
     for platform, tag in WHEELS.items():
         files = {**tree(HERE / "python"), **tree(ROOT / "sql", f"{module}/sql/"), f"{module}/VERSION": version.encode() + b"\n",
-                 f"{module}/NOTICES.txt": notices(), f"{module}/{library(platform).name}": library(platform).read_bytes(),
+                 f"{module}/FUNCTIONS.md": (ROOT / "ext/FUNCTIONS.md").read_bytes(), f"{module}/NOTICES.txt": notices(), f"{module}/{library(platform).name}": library(platform).read_bytes(),
                  # What is here pip puts where commands are.
                  f"{module}-{version}.data/scripts/{program(platform).name}": program(platform).read_bytes()}
         write_wheel(out, NAME, version, f"py3-none-{tag}", files)

@@ -43,6 +43,7 @@ def used(python, scratch, name, *options, env=None):
     folder.mkdir()
     done = subprocess.run([python, USE, *options], cwd=folder, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     check(f"{name}: sqlite_evalci is used: {done.stderr[-2000:]}", done.returncode == 0)
+    check(f"{name}: no file is left half written", not list(folder.glob("*.part")))
     return json.loads(done.stdout) if done.returncode == 0 else None
 
 
@@ -97,6 +98,7 @@ def check_functions(name, got, sql):
         "text": "ci_text(diff_ci_counts(18, 20, 12, 20))", "ends": "ci_hi(fisher_or_ci_counts(5, 5, 0, 5))", "nothing": "NULL",
         "number": "mean_ci(column1, 0.95, -1, 2) FROM (VALUES (0.1), (0.2), (0.7))", "whole": "plan_n(0.8, 0.1)",
         "p": "paired_p(column1, column2) FROM (VALUES (1, 0), (0, 0), (1, 1))", "third": "bayes_ci_counts(1, 3, 1 / 3.0)",
+        "range": "mean_ci(column1, 0.95, 0, 5) FROM (VALUES (1), (2), (5))", "sure": "plan_gate_n(0.9, 0.8, 0.95, 0.9)",
         "picture": "forest_svg('a', 0.5, '[0.25,0.75]', '{\"title\":\"T & T\"}')", "version": "evalci_version()",
     }
     for key, call in wanted.items():
@@ -107,6 +109,8 @@ def check_functions(name, got, sql):
     check(f"{name}: the methods", got["functions"]["methods"] == sql.rows("SELECT * FROM ci_methods(18, 20)"))
     listed = {f.name for f in catalogue.read()[0] if f.kind in "as" and not f.name.startswith("eval_")}
     check(f"{name}: dir() has every function: {listed - set(got['dir'])}", listed <= set(got["dir"]))
+    check(f"{name}: each says what it is: {got['undocumented']}", got["undocumented"] == []
+          and "\n\nWilson score interval; exactly 0 at k = 0 and 1 at k = n\n\n" in got["about"])
     check(f"{name}: and nothing that the module imports", not {"os", "re", "json", "Any", "datetime"} & set(got["dir"]))
 
 
@@ -118,7 +122,10 @@ def check_errors(name, got):
         "counts": "k must be at most n", "few": "call it as bayes_ci_counts(k, n [, level [, a, b]])", "named": "unexpected argument 'width'",
         "left out": "argument 'width' is missing", "ragged": "as many in every argument, got 1 and 2", "no function": "AttributeError",
         "not ours": "AttributeError", "gate": "one of baseline, a model, and min", "gate's model": "no model 'nobody'; leaderboard() lists them",
-        "overwrite": "the page would replace 'renamed.csv'",
+        "overwrite": "the page would replace 'renamed.csv'", "overwrite a database": "the page would replace 'answers.db'", "a folder": "IsADirectoryError",
+        "tuples": "a list of dicts, a path (or several) or a connection of sqlite3, got rows of type tuple", "nothing": "got NoneType",
+        "twice": "duplicate column name: Model; rename", "no table": 'no such table: none; give the name of a table or view, as in table="results"',
+        "no rows": "rows must be a list, a Series or an array of one dimension, got a tuple", "a large count": "k must be a whole number from 0 to 2^53",
     }
     for key, words in wanted.items():
         check(f"{name}: the error of {key}: {got['errors'][key]}", any(word in got["errors"][key] for word in words.split("|")))
@@ -171,6 +178,7 @@ def laid_out(target, library, program):
     package = target / "sqlite_evalci"
     shutil.copytree(ROOT / "ext/packages/python/sqlite_evalci", package, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(ROOT / "sql", package / "sql")
+    shutil.copy(ROOT / "ext/FUNCTIONS.md", package)
     shutil.copy(library, package)
     (target / "bin").mkdir()
     shutil.copy(program, target / "bin")

@@ -2,6 +2,7 @@
 
     api_use.py [--program]      as a Python that loads no extensions, with --program
 """
+import contextlib
 import doctest
 import itertools
 import json
@@ -63,18 +64,34 @@ def sources():
     yield "two files", ["one.jsonl", "two.jsonl"], {}
     db = sqlite3.connect("answers.db")
     yield "connection", db, {}
+    db.row_factory = sqlite3.Row
+    yield "sqlite3.Row", db.execute("SELECT * FROM runs").fetchall(), {}
+    db.row_factory = None
+    db.execute("ATTACH ':memory:' AS other")
+    for table in ("uncommitted", 'temp."q""u.o"', "other.runs"):
+        db.execute(f"CREATE TABLE {table}(model, task, item, attempt, correct)")
+        db.executemany(f"INSERT INTO {table} VALUES (?, ?, ?, ?, ?)", ROWS)
+    yield "what is not committed", db, {"table": "uncommitted"}
+    yield "a temporary table", db, {"table": '"q""u.o"'}
+    yield "an attached database", db, {"table": "other.runs"}
+    db.rollback()
     db.close()
+    yield "a generator", (row for row in DICTS), {}
     if _show.pandas:
         frame = _show.pandas.DataFrame(DICTS)
         yield "DataFrame", frame, {}
         yield "DataFrame with an index", frame.set_index(["model", "item"]), {}
         types = {"model": "category", "correct": "Int64", "attempt": "int8"}
         yield "DataFrame of other types", frame.astype(types), {}
+        yield "DataFrame whose index is a column too", frame.set_index("item", drop=False), {}
+        yield "DataFrame with hashes and dates", frame.assign(prompt=2**70, asked=_show.pandas.Timestamp("2026-01-01")), {}
 
 
 def boards():
     for name, data, options in sources():
-        yield name, {verb: records(getattr(sqlite_evalci, verb)(data, **options)) for verb in VERBS}
+        # A generator gives its rows once.
+        each = itertools.tee(data, len(VERBS)) if name == "a generator" else [data] * len(VERBS)
+        yield name, {verb: records(getattr(sqlite_evalci, verb)(rows, **options)) for verb, rows in zip(VERBS, each)}
 
 
 def functions():
@@ -87,19 +104,26 @@ def functions():
         "text": s.ci_text(s.diff_ci(18, 20, 12, 20)), "ends": s.ci_hi(s.fisher_or_ci(5, 5, 0, 5)), "nothing": s.bayes_ci(0, 0),
         "number": s.mean_ci([0.1, 0.2, 0.7], lo=-1, hi=2), "whole": s.plan_n(0.8, 0.1), "p": s.paired_p([1, 0, 1], [0, 0, 1]),
         "picture": s.forest_svg(["a"], [0.5], [(0.25, 0.75)], {"title": "T & T"}), "methods": records(s.ci_methods(18, 20)),
-        "third": s.bayes_ci(1, 3, level=1 / 3), "version": s.evalci_version(),
+        "third": s.bayes_ci(1, 3, level=1 / 3), "range": s.mean_ci([1, 2, 5], hi=5), "sure": s.plan_gate_n(0.9, 0.8, power=0.9), "version": s.evalci_version(),
     }
 
 
 def errors():
     s = sqlite_evalci
+    with contextlib.closing(sqlite3.connect("answers.db")) as db:
+        of_database = {"no table": said(s.leaderboard, db, table="none"), "overwrite a database": said(s.report, db, "answers.db")}
     return {
+        **of_database,
         "column": said(s.leaderboard, [{"engine": "a", "item": 1, "correct": 1}]), "value": said(s.leaderboard, [{"model": "a", "item": 1, "correct": 2}]),
         "option": said(s.leaderboard, DICTS, modle="x"), "model": said(s.compare, DICTS, a="nobody"), "empty": said(s.leaderboard, []),
         "file": said(s.leaderboard, "none.csv"), "unreadable": said(s.leaderboard, "renamed.csv"), "counts": said(s.bayes_ci, 21, 20),
         "few": said(s.bayes_ci, 18), "named": said(s.bayes_ci, 18, 20, width=3), "left out": said(s.plan_n, 0.8, level=0.9),
         "ragged": said(s.bayes_ci_counts, [1, 2], [3]), "no function": said(lambda: s.nothing_ci), "not ours": said(lambda: s.abs),
         "gate": said(s.gate, DICTS, "<b>large"), "gate's model": said(s.gate, DICTS, "<b>large", "nobody"), "overwrite": said(s.report, "renamed.csv", "renamed.csv"),
+        "a folder": said(s.report, DICTS, "."),
+        "tuples": said(s.leaderboard, ROWS), "nothing": said(s.leaderboard, None), "twice": said(s.leaderboard, [{"model": 1, "Model": 2}]),
+        "no rows": said(s.mean_ci, (0.1, 0.5, 1)),
+        "a large count": said(s.bayes_ci, 2**70, 2**71),
     }
 
 
@@ -112,7 +136,8 @@ def main():
         s = sqlite_evalci
         out = {
             "path": s.loadable_path(), "loads": _ask.LOADS, "pandas": bool(_show.pandas), "functions": functions(), "boards": dict(boards()),
-            "errors": errors(), "dir": [name for name in dir(s) if name[0] != "_"],
+            "errors": errors(), "dir": [name for name in dir(s) if name[0] != "_"], "about": s.wilson_ci.__doc__,
+            "undocumented": [name for name in dir(s) if name[0] != "_" and not (getattr(s, name).__doc__ or "").split("\n\n")[-1]],
             "renamed": records(s.leaderboard("renamed.csv", model="engine", item="q", correct="ok", level=0.9)),
             "renamed rows": records(s.leaderboard([{"engine": f"m{i % 2}", "q": i // 2, "ok": int(i % 5 > 0)} for i in range(60)],
                                                   model="engine", item="q", correct="ok", level=0.9)),

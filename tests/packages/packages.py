@@ -216,6 +216,17 @@ def check_api(packages, python, scratch):
     print(f"{len(others)} Pythons here load no extensions")
 
 
+def check_types(python, scratch):
+    """The hints, by mypy."""
+    shutil.copy(HERE / "typed.py", scratch)
+    checked = ("mypy", "--strict", "--python-executable", python)
+    status, said = run(*checked, "typed.py", env=clean(), cwd=scratch)
+    check(f"the hints: {said}", status == 0)
+    (scratch / "wrong.py").write_text("import sqlite_evalci\nsqlite_evalci.gate('results.csv')\nsqlite_evalci.leaderboard('results.csv', table=1)\n")
+    status, said = run(*checked, "wrong.py", env=clean(), cwd=scratch)
+    check(f"which refuse what is wrong: {said}", status != 0 and all(f"wrong.py:{line}: error" in said for line in (2, 3)))
+
+
 def check_npm(version, packages, node, scratch):
     app = scratch / "app"
     app.mkdir()
@@ -297,6 +308,7 @@ def main(version, packages, node):
         python = check_wheel(version, packages, scratch)
         check_commands(version, python, scratch)
         check_api(packages, python, scratch)
+        check_types(python, scratch)
         action.check_installs(packages)
         check_plugins(version, packages, scratch)
         check_notebook(packages, scratch)

@@ -15,22 +15,30 @@
 leaderboard, compare, tasks, passes, slices, questions, noise and votes return a DataFrame where pandas is there, else a list
 of dicts; in a notebook either draws its bars.  The command evalci, or python3 -m sqlite_evalci, is the program.
 """
+import contextlib
 import datetime
 import json
 import os
 import re
 import sqlite3
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Union
 
 from . import _ask
 from ._ask import Error, load, loadable_path
 
 if TYPE_CHECKING:
+    from typing import Protocol
+
     import pandas
 
     Path = Union[str, "os.PathLike[str]"]
-    Data = Union[pandas.DataFrame, Sequence[Mapping[str, Any]], Path, Sequence[Path], sqlite3.Connection]
-    Table = pandas.DataFrame  # where pandas is there; else a list of dicts
+    Data = Union["pandas.DataFrame", Iterable[Mapping[str, Any]], Path, Sequence[Path], sqlite3.Connection]
+
+    class Verb(Protocol):
+        """A DataFrame where pandas is there; else a list of dicts."""
+
+        def __call__(self, data: Data, *, table: Optional[str] = None, **options: Any) -> "pandas.DataFrame":
+            ...
 
 __all__ = ["leaderboard", "compare", "tasks", "passes", "slices", "questions", "noise", "votes", "gate", "report", "ci_methods",
            "load", "loadable_path", "sql", "Error", "Interval", "Verdict", "__version__"]
@@ -67,7 +75,7 @@ def _parsed(value: Any) -> Any:
     return Interval(*map(float, found)) if pair else found
 
 
-def _table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> "Table":
+def _table(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> "pandas.DataFrame":
     """pandas is imported by the first table."""
     from . import _show
     return _show.table(names, rows)
@@ -99,9 +107,9 @@ def _demand_models(name: str, named: Sequence[Any], there: Sequence[Any]) -> Non
             raise Error(f"{name}: no model {model!r}; there are {', '.join(map(str, there))}")
 
 
-def _verb(name: str, about: str, pairs: bool = False, usual: str = "results") -> "Callable[..., Table]":
+def _verb(name: str, about: str, pairs: bool = False, usual: str = "results") -> "Verb":
     """A verb of the program: a table of the board over any data; of pairs, which a and b may name."""
-    def verb(data: "Data", *, table: Optional[str] = None, **options: Any) -> "Table":
+    def verb(data: "Data", *, table: Optional[str] = None, **options: Any) -> "pandas.DataFrame":
         named = [options.pop(key, None) for key in ("a", "b")] if pairs else [None, None]
         with _ask.opened(data, table, _options(options), usual) as source:
             arguments = _arguments(source)
@@ -199,6 +207,20 @@ def gate(data: "Data", candidate: Any, baseline: Any = None, *, min: Optional[fl
     return Verdict(zip(names, rows[0]))
 
 
+def _write(path: str, text: str) -> None:
+    """Whole or not at all, where there is a file or nothing."""
+    part = f"{path}.evalci-{os.getpid()}.part" if os.path.isfile(path) or not os.path.exists(path) else path
+    try:
+        with open(part, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        if part != path:
+            os.replace(part, path)
+    except BaseException:
+        if part != path and os.path.exists(part):
+            os.remove(part)
+        raise
+
+
 def report(data: "Data", path: "Optional[Path]" = None, *, title: Optional[str] = None, note: Optional[str] = None,
            table: Optional[str] = None, **options: Any) -> str:
     """A page of HTML to read and to send, written to path; without one, its text.
@@ -209,20 +231,17 @@ def report(data: "Data", path: "Optional[Path]" = None, *, title: Optional[str] 
     ('<!DOCTYPE html>', True)
     """
     date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
-    if path is not None and isinstance(data, (str, os.PathLike)) and os.path.exists(path) and os.path.samefile(data, path):
+    if path is not None and os.path.exists(path) and any(os.path.exists(read) and os.path.samefile(read, path) for read in _ask.paths_of(data)):
         raise Error(f"report: the page would replace {os.fspath(path)!r}, which is read; name another file")
     with _ask.opened(data, table, _options(options)) as source:
         (page,), = source.ask(f"SELECT eval_report({_arguments(source, title=title, note=note, date=date, origin=_ask.origin_of(data))})")[1]
     if path is None:
         return str(page)
-    part = f"{os.fspath(path)}.part"
-    with open(part, "w", encoding="utf-8", newline="\n") as file:
-        file.write(f"{page}\n")
-    os.replace(part, path)
+    _write(os.path.realpath(path), f"{page}\n")
     return os.fspath(path)
 
 
-def ci_methods(k: int, n: int, level: float = 0.95) -> "Table":
+def ci_methods(k: int, n: int, level: float = 0.95) -> "pandas.DataFrame":
     """The interval of every method for one proportion.
 
     >>> import sqlite_evalci
@@ -236,7 +255,7 @@ def ci_methods(k: int, n: int, level: float = 0.95) -> "Table":
 # ---- Functions ----
 
 # What an optional argument is unless given, for calls that name a later one.
-_USUAL = {"level": 0.95, "margin": 0, "a": 1, "b": 1, "power": 0.8}
+_USUAL = {"level": 0.95, "sure": 0.95, "margin": 0, "a": 1, "b": 1, "power": 0.8, "lo": 0, "hi": 1, "point": None, "digits": 1}
 
 
 def _signature(name: str) -> Optional[str]:
@@ -255,6 +274,11 @@ def _signature(name: str) -> Optional[str]:
 
 def _rows_of(values: Sequence[Any]) -> Optional[int]:
     """How many rows a call's arguments are: lists, Series and arrays are rows, numbers the same on each."""
+    for value in values:
+        # A tuple of two is an interval, a dict options.
+        known = hasattr(value, "ndim") or isinstance(value, (list, str, bytes, dict)) or (isinstance(value, tuple) and len(value) == 2)
+        if getattr(value, "ndim", 0) > 1 or (isinstance(value, Iterable) and not known):
+            raise TypeError(f"rows must be a list, a Series or an array of one dimension, got a {type(value).__name__}")
     sizes = {len(x) for x in values if isinstance(x, list) or getattr(x, "ndim", 0) == 1}
     if len(sizes) > 1:
         raise ValueError(f"rows must be as many in every argument, got {' and '.join(map(str, sorted(sizes)))}")
@@ -290,6 +314,13 @@ def _call(name: str, values: Sequence[Any]) -> Any:
     return rows if each else rows[0]
 
 
+def _about(name: str) -> str:
+    """What a function is: the last cell of its row in FUNCTIONS.md."""
+    listed = (_ask.HOME / "FUNCTIONS.md").read_text(encoding="utf-8").split("## All of them")[1]
+    row = next(line for line in listed.splitlines() if f"`{name}(" in line)
+    return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", row.rsplit("|", 2)[1].strip())
+
+
 def _function(name: str) -> "Optional[Callable[..., Any]]":
     of_rows, of_counts = _signature(name), _signature(f"{name}_counts")
     if of_rows is None:
@@ -300,8 +331,8 @@ def _function(name: str) -> "Optional[Callable[..., Any]]":
         return _call(signature.split("(")[0], _placed(signature, args, named))
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = "\n".join([f"{of_counts}, of numbers, or {of_rows}, of rows: lists, Series or arrays." if of_counts else of_rows, "",
-                                  "ext/FUNCTIONS.md says what it is. Intervals are (lo, hi); other JSON is parsed."])
+    function.__doc__ = "\n\n".join([f"{of_counts}, of numbers, or {of_rows}, of rows: lists, Series or arrays." if of_counts else of_rows,
+                                    _about(name), "Intervals are (lo, hi); other JSON is parsed."])
     return function
 
 
@@ -330,7 +361,8 @@ def __dir__() -> List[str]:
     listed = "SELECT DISTINCT name FROM pragma_function_list WHERE name NOT LIKE 'eval!_%' ESCAPE '!'"
     with _ask.of_rows("args", ["x"], [(0,)], {}) as source:
         there = {name for name, in source.ask(listed)[1]}
-    without = {name for name, in sqlite3.connect(":memory:").execute(listed)}
+    with contextlib.closing(sqlite3.connect(":memory:")) as bare:
+        without = {name for name, in bare.execute(listed)}
     return sorted({*__all__, *(name for name in there - without if _signature(name))})
 
 

@@ -16,6 +16,7 @@ import sys
 import tempfile
 import threading
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 from ._program import program
@@ -76,9 +77,12 @@ def literal(value):
 
 
 def plain(value):
-    """A value as SQLite keeps it: numpy's numbers as Python's, what is missing as NULL, intervals and options as JSON."""
-    if value is None or isinstance(value, (str, bytes, int)):
+    """A value as SQLite keeps it: numpy's numbers as Python's, what is missing as NULL, intervals and options as JSON;
+    whole numbers beyond 64 bits, as hashes may be, as texts."""
+    if value is None or isinstance(value, (str, bytes)):
         return value
+    if isinstance(value, int):
+        return value if -2**63 <= value < 2**63 else str(value)
     if isinstance(value, float):
         return float(value)
     if isinstance(value, tuple) and len(value) == 2 and all(isinstance(x, (int, float)) for x in value):
@@ -94,7 +98,7 @@ def plain(value):
 
 # ---- Asking ----
 
-def _by_extension(connection, sql):
+def _by_connection(connection, sql):
     cursor = connection.cursor()
     cursor.row_factory = None
     try:
@@ -138,6 +142,7 @@ def refused(message):
     message = re.sub(r"--([a-z]+(?:-[a-z]+)*)( [A-Z]+\b)?",
                      lambda found: found[1].replace("-", "_") + (f'="{found[2].strip()}"' if found[2] else "="), message)
     message = re.sub(r"(SELECT model FROM eval_leaderboard|evalci leaderboard) lists them", "leaderboard() lists them", message)
+    message = re.sub(r"pass (the name of a table or view), as in eval_\w+\('(\w+)'\)", r'give \1, as in table="\2"', message)
     return Error(message)
 
 
@@ -150,7 +155,7 @@ class Source:
     def ask(self, sql):
         """Names of columns, and rows."""
         if self.connection is not None:
-            return _by_extension(self.connection, sql)
+            return _by_connection(self.connection, sql)
         return _by_program(self.path, self.table, sql)
 
 
@@ -165,7 +170,10 @@ def _loaded(connection):
 def _create(connection, table, names, rows):
     columns = ", ".join(map(identifier, names))
     connection.execute(f"DROP TABLE IF EXISTS {identifier(table)}")
-    connection.execute(f"CREATE TABLE {identifier(table)}({columns})")
+    try:
+        connection.execute(f"CREATE TABLE {identifier(table)}({columns})")
+    except sqlite3.OperationalError as error:
+        raise Error(f"data cannot become a table of SQL: {error}; rename or leave out columns; case does not distinguish them") from None
     connection.executemany(f"INSERT INTO {identifier(table)} VALUES ({', '.join('?' * len(names))})", rows)
     connection.commit()
 
@@ -199,17 +207,29 @@ def of_rows(table, names, rows, options):
         yield Source(table, options, path=path)
 
 
+def _rows_in(connection, table):
+    """Columns and rows of a table by its name, which may be quoted or have a schema, as the board reads it."""
+    names = [identifier(table)]
+    if re.fullmatch(r'("([^"]|"")*"\.)?"([^"]|"")*"', table):
+        names.append(table)
+    names += [f"{identifier(table[:at])}.{identifier(table[at + 1:])}" for at, letter in enumerate(table) if letter == "."]
+    errors = []
+    for name in names:
+        try:
+            return _by_connection(connection, f"SELECT * FROM {name}")
+        except Error as error:
+            errors.append(error)
+    raise Error(f'cannot read {table}: {errors[0]}; give the name of a table or view, as in table="results"')
+
+
 @contextlib.contextmanager
 def of_connection(connection, table, options):
-    if hasattr(connection, "enable_load_extension"):
+    if LOADS if isinstance(connection, sqlite3.Connection) else hasattr(connection, "enable_load_extension"):
         yield Source(table, options, _loaded(connection))
         return
-    says_so()
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "data.db")
-        with contextlib.closing(sqlite3.connect(path)) as copy:
-            connection.backup(copy)
-        yield Source(table, options, path=path)
+    # The program cannot see what only this connection does: its temporary tables, and what it has not committed.
+    with of_rows(table, *_rows_in(connection, table), options) as source:
+        yield source
 
 
 def _read_only(path):
@@ -262,26 +282,45 @@ def _is_path(data):
     return isinstance(data, (str, os.PathLike))
 
 
+def _is_connection(data):
+    """Of sqlite3, or of pysqlite3."""
+    return isinstance(data, sqlite3.Connection) or hasattr(data, "enable_load_extension")
+
+
+def paths_of(data):
+    """The files that are read: paths, or the database of a connection."""
+    if _is_connection(data):
+        return [path for _, schema, path in _by_connection(data, "PRAGMA database_list")[1] if schema == "main" and path]
+    if _is_path(data):
+        return [os.fspath(data)]
+    return [os.fspath(path) for path in data] if isinstance(data, (list, tuple)) and all(map(_is_path, data)) else []
+
+
 def _columns_and_rows(data):
     """Of a DataFrame, or of dicts or other mappings."""
     if hasattr(data, "itertuples"):
-        if any(name is not None for name in data.index.names):
-            data = data.reset_index()
+        levels = [i for i, name in enumerate(data.index.names) if name is not None and name not in data.columns]
+        if levels:
+            data = data.reset_index(levels)
         data = data.astype(object).where(data.notna(), None)
         return [str(name) for name in data.columns], data.itertuples(index=False, name=None)
-    rows = list(data)
+    rows = list(data) if isinstance(data, Iterable) else None
+    if rows is None or not all(hasattr(row, "keys") for row in rows):
+        kind = type(data if not rows else rows[0])
+        raise TypeError("data must be a DataFrame of pandas, a list of dicts, a path (or several) or a connection of sqlite3, "
+                        f"got {'rows of type ' if rows else ''}{kind.__module__}.{kind.__qualname__}".replace("builtins.", ""))
+    rows = [row if hasattr(row, "get") else dict(row) for row in rows]  # sqlite3.Row has keys alone
     names = list({name: None for row in rows for name in row})
     return names, ([row.get(name) for name in names] for row in rows)
 
 
 def opened(data, table, options, usual="results"):
     """A source of whatever holds the data; its table is the usual one unless named."""
-    if hasattr(data, "cursor"):
+    if _is_connection(data):
         return of_connection(data, table or usual, options)
-    if _is_path(data):
-        return of_files([os.fspath(data)], table, usual, options)
-    if isinstance(data, (list, tuple)) and data and all(map(_is_path, data)):
-        return of_files([os.fspath(path) for path in data], table, usual, options)
+    paths = paths_of(data)
+    if paths:
+        return of_files(paths, table, usual, options)
     names, rows = _columns_and_rows(data)
     if not names:
         raise ValueError("data must have rows with columns, as model, item and correct; got none")
@@ -290,8 +329,6 @@ def opened(data, table, options, usual="results"):
 
 def origin_of(data):
     """What a report says that it is of."""
-    if _is_path(data):
-        return os.path.basename(os.fspath(data))
-    if hasattr(data, "cursor"):
-        return os.path.basename(next(row[2] for row in data.execute("PRAGMA database_list")) or "") or "a database"
+    if _is_path(data) or _is_connection(data):
+        return "".join(map(os.path.basename, paths_of(data))) or "a database"
     return f"a {type(data).__name__}"
