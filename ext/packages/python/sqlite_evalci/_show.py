@@ -15,6 +15,7 @@ BARS = (("accuracy", "lo", "hi"), ("diff", "lo", "hi"), ("difficulty", "lo", "hi
         ("question_share", "question_lo", "question_hi"), ("rerun_share", "rerun_lo", "rerun_hi"))
 AFTER = ("p_best", "p_average", "first_place", "p_all", "p_bh", "verdict_all", "verdict", "models", "questions", "n", "votes", "note")
 INSTEAD = {"n": "questions", "verdict": "verdict_all"}  # what is not shown where the other is there
+NAMES = ("model", "model_a", "model_b", "task", "item")  # wrapped where there is little room, so that bars are in sight
 MOST = 100
 WIDTH, HEIGHT = 180, 16
 
@@ -85,14 +86,18 @@ def columns(rows):
     return [*before, *(column for names in drawn for column in measured(rows, names)), *after]
 
 
+def wrapped(texts):
+    return f"min-width:{min(14, max(map(len, texts)))}ch;overflow-wrap:anywhere"
+
+
 def page(rows):
     """As HTML; None where there is nothing to draw."""
     shown = columns(rows[:MOST])
     if not shown:
         return None
-    style = 'style="text-align:left;white-space:nowrap"'
-    cells = [[f"<td {style}>{cell if name == '' else html.escape(cell)}</td>" for cell in texts] for name, texts in shown]
-    head = "".join(f"<th {style}>{html.escape(name)}</th>" for name, _ in shown)
+    styles = [f'style="text-align:left;{wrapped(texts) if name in NAMES else "white-space:nowrap"}"' for name, texts in shown]
+    cells = [[f"<td {style}>{cell if name == '' else html.escape(cell)}</td>" for cell in texts] for style, (name, texts) in zip(styles, shown)]
+    head = "".join(f"<th {style}>{html.escape(name)}</th>" for style, (name, _) in zip(styles, shown))
     body = "".join(f"<tr>{''.join(row)}</tr>" for row in zip(*cells))
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>" + ("<p>and more rows</p>" if len(rows) > MOST else "")
 
