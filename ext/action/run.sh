@@ -14,30 +14,6 @@ if [ -z "$program" ]; then
   program=$commands/evalci
 fi
 
-if [ -z "$CANDIDATE" ] && [ -n "$BASELINE$MIN" ]; then
-  echo "::error::evalci: the inputs baseline and min make a gate only with candidate, the new model"
-  exit 3
-fi
-
-# One file, folder or pattern per line; options are words, with quotes as in a shell.
-shopt -s nullglob
-files=()
-while IFS= read -r line; do
-  line=${line#"${line%%[![:space:]]*}"} line=${line%"${line##*[![:space:]]}"}
-  [ -n "$line" ] || continue
-  IFS= matched=($line) IFS=$' \t\n'
-  [ -e "$line" ] && matched=("$line")
-  [ ${#matched[@]} -gt 0 ] || { echo "::error::evalci: there is no file '$line'"; exit 3; }
-  files+=("${matched[@]}")
-done <<<"$RESULTS"
-[ ${#files[@]} -gt 0 ] || { echo "::error::evalci: the input results names no file"; exit 3; }
-options=()
-while IFS= read -r word; do options+=("$word"); done < <([ -z "${OPTIONS// /}" ] || xargs printf '%s\n' <<<"$OPTIONS")
-
-evalci() {
-  "$program" "$1" "${files[@]}" ${options[@]+"${options[@]}"} --quiet "${@:2}"
-}
-
 # In a message to GitHub a line break is %0A.
 escaped() {
   local text=${1//'%'/%25}
@@ -45,15 +21,61 @@ escaped() {
   printf '%s' "${text//$'\n'/%0A}"
 }
 
+refuse() {
+  echo "::error::$(escaped "evalci: $1")"
+  exit 3
+}
+
+if [ -z "$CANDIDATE" ] && [ -n "$BASELINE$MIN" ]; then
+  refuse "the inputs baseline and min make a gate only with candidate, the new model"
+fi
+case $UNSURE in
+  warn | fail) ;;
+  *) refuse "the input unsure must be warn or fail, got '$UNSURE'" ;;
+esac
+
+# One file, folder or pattern per line, no name of which is an option; options are words, with
+# quotes as in a shell.
+shopt -s nullglob
+files=()
+while IFS= read -r line; do
+  line=${line#"${line%%[![:space:]]*}"} line=${line%"${line##*[![:space:]]}"}
+  [ -n "$line" ] || continue
+  IFS= matched=($line) IFS=$' \t\n'
+  [ -e "$line" ] && matched=("$line")
+  [ ${#matched[@]} -gt 0 ] || refuse "there is no file '$line'"
+  files+=("${matched[@]/#-/./-}")
+done <<<"$RESULTS"
+[ ${#files[@]} -gt 0 ] || refuse "the input results names no file"
+options=()
+if [ -n "${OPTIONS//[[:space:]]/}" ]; then
+  words=$(xargs printf '%s\n' <<<"$OPTIONS") || refuse "the input options has a quote without its end: $OPTIONS"
+  while IFS= read -r word; do options+=("$word"); done <<<"$words"
+fi
+
+evalci() {
+  "$program" "$1" "${files[@]}" ${options[@]+"${options[@]}"} --quiet "${@:2}"
+}
+
 output() {
   printf '%s=%s\n' "$1" "${2//$'\n'/ }" >>"$GITHUB_OUTPUT"
 }
 
-# What the program says is wrong becomes the step's annotation.
+# What the program says is wrong becomes the step's annotation.  Anything else that it says is
+# shown so that no line of it, which may quote the results, is a command to GitHub.
 errors=$(mktemp)
-trap 'status=$?; [ $status = 0 ] || echo "::error::$(escaped "$(cat "$errors")")"; cat "$errors" >&2; rm -f "$errors"' EXIT
+finish() {
+  local status=$? mark=$RANDOM$RANDOM$RANDOM
+  if [ $status != 0 ]; then
+    echo "::error::$(escaped "$(cat "$errors")")"
+  elif [ -s "$errors" ]; then
+    printf '::stop-commands::%s\n%s\n::%s::\n' $mark "$(cat "$errors")" $mark
+  fi
+  rm -f "$errors"
+}
+trap finish EXIT
 
-[ "${REPORT%/*}" = "$REPORT" ] || mkdir -p "${REPORT%/*}"
+[ "${REPORT%/*}" = "$REPORT" ] || mkdir -p "${REPORT%/*}" 2>"$errors"
 evalci report -o "$REPORT" ${TITLE:+--title "$TITLE"} 2>"$errors"
 output report "$REPORT"
 leaderboard=$(evalci leaderboard --markdown 2>"$errors")
@@ -70,7 +92,8 @@ output result "$result"
 output message "$message"
 
 {
-  printf '## %s\n\n' "${TITLE:-evalci}"
+  title=${TITLE:-evalci}
+  printf '## %s\n\n' "${title//$'\n'/ }"
   case $result in
     pass) printf '✅ %s\n\n' "$message" ;;
     fail) printf '❌ %s\n\n' "$message" ;;

@@ -104,6 +104,10 @@ def check_results(program, folder):
     (folder / "spaced.csv").write_text("the llm,item,correct\n" + "".join(f"a,{item},1\n" for item in range(5)))
     job = Job(folder, program=program, results="spaced.csv", options="--model 'the llm' --task-name \"my $(touch pwned) task\"")
     check(f"options in quotes: {job.words}", job.succeeded and not (folder / "pwned").exists())
+    (folder / "--quiet.csv").write_text((folder / "spaced.csv").read_text())
+    job = Job(folder, program=program, results="--*.csv\n--quiet.csv", options="\n  --model \"the llm\"\n--task-name all\n", title="two\n# lines")
+    check(f"a file whose name is like an option, options on lines, a title of two: {job.words}",
+          job.succeeded and "| the llm |" not in job.summary and job.summary.startswith("## two # lines\n"))
 
 
 def check_gates(program, folder):
@@ -124,16 +128,21 @@ def check_gates(program, folder):
 
 
 def check_errors(program, folder):
+    (folder / "commands.txt").write_text('model,item,"correct\n::warning::owned"\na,1,1\n')
     for what, given, words in (
             ("a file that is not there", {"results": "none.csv"}, "none.csv"), ("a pattern without a file", {"results": "*.none"}, "there is no file '*.none'"),
             ("no file", {"results": " \n"}, "results names no file"), ("a column that is not there", {"results": "*.csv", "options": "--item question"}, "there is no column question"),
             ("a model that is not there", {"results": "*.csv", "options": "--model llm", "candidate": "nobody", "min": "0.5"}, "no model 'nobody'"),
             ("a minimum of nobody", {"results": "*.csv", "options": "--model llm", "min": "0.9"}, "only with candidate"),
             ("a baseline of nobody", {"results": "*.csv", "options": "--model llm", "baseline": OLD}, "only with candidate"),
+            ("half a quote", {"results": "*.csv", "options": "--model 'llm"}, "a quote without its end: --model 'llm"),
+            ("neither warn nor fail", {"results": "*.csv", "options": "--model llm", "unsure": "ignore"}, "unsure must be warn or fail, got 'ignore'"),
+            ("a command to GitHub in a model's name", {"results": "commands.txt"}, "%0A::warning::owned"),
             ("a gate of nothing", {"results": "*.csv", "options": "--model llm", "candidate": NEW}, "--baseline must name a model")):
         job = Job(folder, program=program, **given)
         errors = [line for line in job.words.splitlines() if line.startswith("::error::")]
-        check(f"{what} is an error that says so: {job.words}", not job.succeeded and len(errors) == 1 and words in errors[0])
+        check(f"{what} is an error that says so: {job.words}", not job.succeeded and len(errors) == 1 and words in errors[0]
+              and sum(line.startswith("::") for line in job.words.splitlines()) == 1)
 
 
 def check_installs(packages):
