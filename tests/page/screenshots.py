@@ -21,7 +21,7 @@ def take(browser, name, folder, last=None):
     """At both widths, down to the end of an element, or to where a desktop's window ends."""
     for width, target in ((PHONE, PHONES / f"{name}-phone.png"), (WIDE, folder / f"{name}.png")):
         browser.look(width, height=HIGH)
-        end = browser.run(f"Math.ceil(document.querySelector({last!r}).getBoundingClientRect().bottom) + 24") if last else HIGH
+        end = browser.run(f"Math.ceil(document.querySelector({last!r}).getBoundingClientRect().bottom) + 4") if last else HIGH
         browser.screenshot(target, clip={"x": 0, "y": 0, "width": width, "height": end, "scale": 1})
         subprocess.run(["pngquant", "--force", "--strip", "--ext", ".png", "64", target], check=True)
 
