@@ -37,10 +37,23 @@ def constants(*names):
 VERBS, NAMES, ROWS, VOTES = constants("VERBS", "NAMES", "ROWS", "VOTES")
 
 
+def calls():
+    """Every function of the catalogue over its rows: its name, and a list for each argument.  noise is a verb here."""
+    functions, examples = catalogue.read()
+    with sqlite3.connect(":memory:") as db:
+        db.create_function("wilson_ci_counts", 2, lambda k, n: None if k is None else "[0.25,0.75]")
+        db.executescript(catalogue.TABLE.read_text())
+        made = [(f, [[x for x, in db.execute(f"SELECT {examples[name]} FROM t ORDER BY i")] for name in f.arguments])
+                for f in functions if f.kind in "as" and not f.name.startswith("eval_") and f.name != "noise"]
+    db.close()
+    return made
+
+
 def used(python, scratch, name, *options, env=None):
     """What api_use.py gives in a Python, in a new folder."""
     folder = scratch / name
     folder.mkdir()
+    (folder / "calls.json").write_text(json.dumps([(f.name, columns) for f, columns in calls()]))
     done = subprocess.run([python, USE, *options], cwd=folder, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     check(f"{name}: sqlite_evalci is used: {done.stderr[-2000:]}", done.returncode == 0)
     check(f"{name}: no file is left half written", not list(folder.glob("*.part")))
@@ -49,7 +62,7 @@ def used(python, scratch, name, *options, env=None):
 
 def plainly(value):
     """A cell of SQL as the API gives it: intervals as lists."""
-    return json.loads(value) if isinstance(value, str) and value.startswith("[") else value
+    return json.loads(value) if isinstance(value, str) and value[:1] in ("[", "{") else value
 
 
 class Direct:
@@ -114,6 +127,18 @@ def check_functions(name, got, sql):
     check(f"{name}: and nothing that the module imports", not {"os", "re", "json", "Any", "datetime"} & set(got["dir"]))
 
 
+def check_calls(name, got, sql):
+    for f, columns in calls():
+        # Without arguments there is one row.
+        rows = list(zip(*columns)) or [()]
+        names = [f"x{i}" for i in range(len(columns))] or ["x"]
+        sql.db.execute("DROP TABLE IF EXISTS called")
+        sql.db.execute(f"CREATE TEMP TABLE called({', '.join(names)})")
+        sql.db.executemany(f"INSERT INTO called VALUES ({', '.join('?' * len(names))})", [row or (None,) for row in rows])
+        wanted = [row[0] for row in sql.rows(f"SELECT {f.name}({', '.join(names[:len(columns)])}) FROM called")]
+        check(f"{name}: {f.name} is called: {got[f.name]}, not {wanted}", got[f.name] == (wanted if f.kind == "s" and columns else wanted[0]))
+
+
 def check_errors(name, got):
     wanted = {
         "column": "no column model", "value": 'name it as a keyword, score="correct"|named as a keyword, score="correct"',
@@ -155,6 +180,7 @@ def check_used(name, got, pandas, loads):
         check(f"{name}: pandas is there: {got['pandas']}, and what loads: {got['loads']}", (got["pandas"], got["loads"]) == (pandas, loads))
         check_boards(name, got, sql)
         check_functions(name, got, sql)
+        check_calls(name, got["calls"], sql)
         sql.db.close()
     check_errors(name, got)
     check_pages(name, got)

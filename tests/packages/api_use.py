@@ -136,7 +136,7 @@ def main():
         s = sqlite_evalci
         out = {
             "path": s.loadable_path(), "loads": _ask.LOADS, "pandas": bool(_show.pandas), "functions": functions(), "boards": dict(boards()),
-            "errors": errors(), "dir": [name for name in dir(s) if name[0] != "_"], "about": s.wilson_ci.__doc__,
+            "errors": errors(), "calls": {name: getattr(s, name)(*columns) for name, columns in json.loads(Path("calls.json").read_text())}, "dir": [name for name in dir(s) if name[0] != "_"], "about": s.wilson_ci.__doc__,
             "undocumented": [name for name in dir(s) if name[0] != "_" and not (getattr(s, name).__doc__ or "").split("\n\n")[-1]],
             "renamed": records(s.leaderboard("renamed.csv", model="engine", item="q", correct="ok", level=0.9)),
             "renamed rows": records(s.leaderboard([{"engine": f"m{i % 2}", "q": i // 2, "ok": int(i % 5 > 0)} for i in range(60)],
