@@ -127,6 +127,17 @@ def errors():
     }
 
 
+def changed():
+    """How a table is shown whose cells the caller changed."""
+    board = sqlite_evalci.leaderboard(DICTS)
+    if _show.pandas:
+        cells = [_show.pandas.Timestamp("2026-01-02"), [1, 2], _show.pandas.NA]
+        return board.assign(note=cells, p_best=float("inf"))._repr_html_() + repr(board.assign(note=cells).convert_dtypes())
+    for row, cell in zip(board, ("2026-01-02", [1, 2], None)):
+        row.update(note=cell, p_best=float("inf"))
+    return board._repr_html_() + repr(board)
+
+
 def main():
     if "--program" in sys.argv:
         _ask.LOADS = False
@@ -147,7 +158,7 @@ def main():
             "gate": [dict(s.gate(DICTS, "<b>large", "漢", margin=0.1)), bool(s.gate(DICTS, "<b>large", "漢", margin=0.1)), bool(s.gate(DICTS, "漢", min=0.9))],
             "report": s.report("answers.db", "page.html", title="<T>"), "page": Path("page.html").read_text(encoding="utf-8"),
             "page of rows": s.report(DICTS, note="a note"), "html": s.leaderboard(DICTS)._repr_html_(), "pairs": s.compare(DICTS)._repr_html_(),
-            "none drawn": said(lambda: s.ci_methods(18, 20)._repr_html_()),
+            "changed": changed(), "none drawn": said(lambda: s.ci_methods(18, 20)._repr_html_()),
         }
         out["doctest"] = list(doctest.testmod(sqlite_evalci))
         # Everything again as it is; the connection of this thread keeps nothing.

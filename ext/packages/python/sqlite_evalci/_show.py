@@ -25,11 +25,9 @@ def is_number(x):
 
 
 def text(x):
-    """Nothing for what is missing, None or NaN."""
-    if isinstance(x, str):
-        return x
-    if x is None or x != x:
-        return ""
+    """Nothing for what is missing; pandas has several values for that."""
+    if not is_number(x):
+        return "" if str(x) in ("None", "nan", "<NA>", "NaT") and not isinstance(x, str) else str(x)
     return (f"{x:.0f}" if x == int(x) or abs(x) >= 100 else f"{x:.3f}").replace("-", "−")
 
 
