@@ -53,21 +53,27 @@ static import_value name_of(import_value v, const char *chosen, const char *othe
       .type = text ? IMPORT_TEXT : IMPORT_NOTHING, .text = text, .length = text ? strlen(text) : 0};
 }
 
+static int shown_length(import_value v) {
+  return v.length > 60 ? 60 : (int)v.length;
+}
+
 static bool take(import_run *run, import_file *file, const import_answer *row) {
   const import_choices *c = run->choices;
   import_value values[] = {name_of(row->of[MODEL], c->model_name, NULL),
                            name_of(row->of[TASK], c->task_name, file->stem),
                            {.type = IMPORT_INTEGER, .integer = count_of(row->of[K])},
                            {.type = IMPORT_INTEGER, .integer = count_of(row->of[N])}};
-  const char *wrong = NULL;
-  char place[60];
   if (values[0].type == IMPORT_NOTHING)
-    wrong = "model is blank";
-  else if (values[2].integer < 0 || values[3].integer < values[2].integer)
-    wrong = "k and n must be whole numbers, k at most n";
-  sqlite3_snprintf(sizeof place, place, "%.30s %lld", file->unit ? file->unit : "record",
-                   row->number);
-  if (wrong) return import_refuse(run, file, place, "%s", wrong);
+    return import_refuse_answer(run, file, row, "model is blank");
+  if (values[2].integer < 0 || values[3].integer < values[2].integer) {
+    char k[40], n[40], place[60];
+    import_value given_k = import_as_text(row->of[K], k), given_n = import_as_text(row->of[N], n);
+    return import_refuse(run, file, import_place_of(file, row, place),
+                         "k and n must be whole numbers, k at most n, got k = '%.*s' and "
+                         "n = '%.*s'",
+                         shown_length(given_k), given_k.text ? given_k.text : "",
+                         shown_length(given_n), given_n.text ? given_n.text : "");
+  }
   return import_direct_add(run, file, values, COLUMNS, row->kept);
 }
 

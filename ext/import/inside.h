@@ -288,6 +288,15 @@ void import_staged_read(import_run *run, const unsigned char *key, size_t key_le
 
 /* Reads a number or nothing; false if the value is neither. */
 bool import_read_score(import_value v, import_value *out);
+/* Where an answer is in its file, for messages: its own place, or the record's number. */
+const char *import_place_of(const import_file *file, const import_answer *a, char room[60]);
+
+/* import_refuse() of an answer, whose message may end with the value that is wrong. */
+bool import_refuse_answer(import_run *run, const import_file *file, const import_answer *a,
+                          const char *what);
+bool import_refuse_value(import_run *run, const import_file *file, const import_answer *a,
+                         const char *what, import_value v);
+
 /* A name as text; a number is written to `room`. */
 import_value import_as_text(import_value v, char room[40]);
 

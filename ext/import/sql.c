@@ -99,9 +99,7 @@ static bool take_row(import_query *q, sqlite3_int64 number) {
   a.kept = kept;
   if (!refused) return q->shape->take(q->run, q->file, &a);
   char place[60];
-  sqlite3_snprintf(sizeof place, place, "%.30s %lld", q->file->unit ? q->file->unit : "record",
-                   number);
-  return import_refuse(q->run, q->file, a.place ? a.place : place, "%s", refused);
+  return import_refuse(q->run, q->file, import_place_of(q->file, &a, place), "%s", refused);
 }
 
 /* Steps through the rows. */

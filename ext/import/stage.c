@@ -316,24 +316,24 @@ static import_pair *pair_of(import_run *run, import_value model, import_value ta
   return s->pair;
 }
 
-static const char *place_of(const import_file *file, const import_answer *a, char room[60]) {
+const char *import_place_of(const import_file *file, const import_answer *a, char room[60]) {
   if (a->place) return a->place;
   sqlite3_snprintf(60, room, "%.30s %lld", file->unit ? file->unit : "record", a->number);
   return room;
 }
 
-static bool refuse_value(import_run *run, const import_file *file, const import_answer *a,
+bool import_refuse_value(import_run *run, const import_file *file, const import_answer *a,
                          const char *what, import_value v) {
   char place[60], room[40];
   v = import_as_text(v, room);
-  return import_refuse(run, file, place_of(file, a, place), "%s, got '%.*s'", what,
+  return import_refuse(run, file, import_place_of(file, a, place), "%s, got '%.*s'", what,
                        v.length > 60 ? 60 : (int)v.length, v.text ? v.text : "");
 }
 
-static bool refuse(import_run *run, const import_file *file, const import_answer *a,
-                   const char *what) {
+bool import_refuse_answer(import_run *run, const import_file *file, const import_answer *a,
+                          const char *what) {
   char place[60];
-  return import_refuse(run, file, place_of(file, a, place), "%s", what);
+  return import_refuse(run, file, import_place_of(file, a, place), "%s", what);
 }
 
 static bool is_bad_text(import_value v) {
@@ -392,36 +392,37 @@ bool import_take(import_run *run, import_file *file, const import_answer *a) {
   if (is_blank(model)) model = text_value(file->model);
   if (c->task_name) task = text_value(c->task_name);
   if (is_blank(task)) task = text_value(file->task ? file->task : file->stem);
-  if (is_blank(model)) return refuse(run, file, a, "model is blank");
-  if (is_blank(item)) return refuse(run, file, a, "item is blank");
+  if (is_blank(model)) return import_refuse_answer(run, file, a, "model is blank");
+  if (is_blank(item)) return import_refuse_answer(run, file, a, "item is blank");
   if (is_bad_text(model) || is_bad_text(task) || is_bad_text(item))
-    return refuse(run, file, a,
-                  "a model, task or item holds a zero character or over a million bytes");
+    return import_refuse_answer(
+        run, file, a, "a model, task or item holds a zero character or over a million bytes");
   if (r.has_attempt && !read_integer(attempt, &r.attempt))
-    return refuse_value(run, file, a, "attempt must be a whole number", attempt);
+    return import_refuse_value(run, file, a, "attempt must be a whole number", attempt);
   if (r.correct == -2)
-    return refuse_value(
+    return import_refuse_value(
         run, file, a,
         "correct must be 1 or 0, true or false, yes or no, C or I, pass or fail (a number between "
         "belongs in a column score)",
         a->of[IMPORT_CORRECT]);
   if (!import_read_score(score, &r.score))
-    return refuse_value(run, file, a,
-                        has_percent(score)
-                            ? "score must be a number without a per cent sign (and --hi 100)"
-                            : "score must be a number",
-                        score);
+    return import_refuse_value(run, file, a,
+                               has_percent(score)
+                                   ? "score must be a number without a per cent sign (and --hi 100)"
+                                   : "score must be a number",
+                               score);
 
   r.item = item;
   if (read_integer(item, &r.item.integer)) r.item.type = IMPORT_INTEGER;
   if (!is_blank(a->of[IMPORT_ERROR])) r.error = import_as_text(a->of[IMPORT_ERROR], rooms[2]);
   if (is_bad_text(r.error))
-    return refuse(run, file, a, "error holds a zero character or over a million bytes");
+    return import_refuse_answer(run, file, a,
+                                "error holds a zero character or over a million bytes");
   bool known = r.correct >= 0 || r.score.type != IMPORT_NOTHING;
   if (!known && r.error.type == IMPORT_NOTHING) r.error = blank;
   if (c->has_range && r.error.type == IMPORT_NOTHING && r.correct < 0 &&
       (r.score.real < c->lo || r.score.real > c->hi))
-    return refuse_value(run, file, a, "score is outside the range that was given", r.score);
+    return import_refuse_value(run, file, a, "score is outside the range that was given", r.score);
   r.cost = as_number(cost);
   r.latency = as_number(latency);
   r.tokens = as_count(a->of[IMPORT_TOKENS]);

@@ -49,11 +49,10 @@ static bool choose(import_taking *t, bool *taken) {
     return true;
   } else if (r->has_attempt) {
     const import_file *file = t->files[r->file];
+    const import_answer answer = {.number = r->number};
     char place[60];
-    sqlite3_snprintf(sizeof place, place, "%.30s %lld", file->unit ? file->unit : "record",
-                     r->number);
-    return !file->strict ||
-           import_refuse(run, file, place, "the same model, task, item and attempt as another one");
+    return !file->strict || import_refuse(run, file, import_place_of(file, &answer, place),
+                                          "the same model, task, item and attempt as another one");
   }
   *taken = true;
   if (r->has_attempt) return true;

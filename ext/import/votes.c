@@ -85,16 +85,10 @@ static const char *fault_of(const import_answer *row, const char *word, const ch
 static bool take(import_run *run, import_file *file, const import_answer *row) {
   const char *word = winner_by_word(row->of[WINNER]), *name = winner_by_name(row);
   const char *winner = word ? word : name;
-  char place[60], room[40];
   import_value shown;
   if (winner && *winner == 0) return true;
   const char *fault = fault_of(row, word, name, &shown);
-  sqlite3_snprintf(sizeof place, place, "%.30s %lld", file->unit ? file->unit : "record",
-                   row->number);
-  shown = import_as_text(shown, room);
-  if (fault)
-    return import_refuse(run, file, place, "%s, got '%.*s'", fault,
-                         shown.length > 60 ? 60 : (int)shown.length, shown.text ? shown.text : "");
+  if (fault) return import_refuse_value(run, file, row, fault, shown);
   import_value values[] = {{.type = IMPORT_TEXT, .text = file->path, .length = strlen(file->path)},
                            {.type = IMPORT_INTEGER, .integer = row->number},
                            row->of[MODEL_A],

@@ -225,29 +225,11 @@ static int gate_disconnect(sqlite3_vtab *base) {
   return SQLITE_OK;
 }
 
-/* The arguments in order, as bits of idxNum. */
 static int gate_best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
   (void)base;
-  int constraint[GT_ARGUMENTS] = {0}; /* 1 + the constraint that gives it */
-  unsigned withheld = 0;
-  for (int i = 0; i < info->nConstraint; i++) {
-    int argument = info->aConstraint[i].iColumn - GT_SOURCE;
-    if (argument < 0 || info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
-    if (info->aConstraint[i].usable)
-      constraint[argument] = i + 1;
-    else
-      withheld |= 1u << argument;
-  }
-  for (int i = 0, place = 0; i < GT_ARGUMENTS; i++) {
-    if (!constraint[i] && withheld & 1u << i) return SQLITE_CONSTRAINT;
-    if (!constraint[i]) continue;
-    info->idxNum |= 1 << i;
-    info->aConstraintUsage[constraint[i] - 1].argvIndex = ++place;
-    info->aConstraintUsage[constraint[i] - 1].omit = 1;
-  }
   info->estimatedCost = 1e5;
   info->estimatedRows = 1;
-  return SQLITE_OK;
+  return evalci_plan_arguments(info, GT_SOURCE, GT_ARGUMENTS);
 }
 
 static int gate_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
@@ -395,26 +377,20 @@ static int gate_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int 
   return SQLITE_OK;
 }
 
-static sqlite3_uint64 hash_argument(sqlite3_uint64 h, const void *bytes, size_t size) {
-  for (size_t i = 0; i < size; i++)
-    h = (h ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3u; /* FNV-1a */
-  return h;
-}
-
 /* SQLite joins the two sides of an OR by rowid, so rowids must differ where the arguments do. */
 static int gate_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
   const gate_cursor *c = (const gate_cursor *)base;
   const board_gate_request *w = &c->wish;
   const char *options = c->held->options ? c->held->options : "";
   bool models = isnan(w->threshold);
-  sqlite3_uint64 h = 0xcbf29ce484222325u;
-  h = hash_argument(h, c->held->source, strlen(c->held->source) + 1);
-  h = hash_argument(h, options, strlen(options) + 1);
-  h = hash_argument(h, &w->model[BOARD_CANDIDATE], sizeof w->model[BOARD_CANDIDATE]);
-  h = models ? hash_argument(h, &w->model[BOARD_BASELINE], sizeof w->model[BOARD_BASELINE])
-             : hash_argument(h, &w->threshold, sizeof w->threshold);
-  h = hash_argument(h, &w->margin, sizeof w->margin);
-  h = hash_argument(h, &w->sure, sizeof w->sure);
+  sqlite3_uint64 h = EVALCI_HASH;
+  h = evalci_hash_bytes(h, c->held->source, strlen(c->held->source) + 1);
+  h = evalci_hash_bytes(h, options, strlen(options) + 1);
+  h = evalci_hash_bytes(h, &w->model[BOARD_CANDIDATE], sizeof w->model[BOARD_CANDIDATE]);
+  h = models ? evalci_hash_bytes(h, &w->model[BOARD_BASELINE], sizeof w->model[BOARD_BASELINE])
+             : evalci_hash_bytes(h, &w->threshold, sizeof w->threshold);
+  h = evalci_hash_bytes(h, &w->margin, sizeof w->margin);
+  h = evalci_hash_bytes(h, &w->sure, sizeof w->sure);
   *rowid = (sqlite3_int64)(h >> 1);
   return SQLITE_OK;
 }

@@ -1,6 +1,6 @@
 /*
-** eval_judge([source [, options]]): what a judge's verdicts or scores are worth, one row per
-** model, or one row where there is no column of models.
+** eval_judge([source [, options]]): how well a judge's verdicts or scores agree with a person's,
+** one row per model, or one row if there is no column of models.
 **
 **   SELECT model, labelled, kappa_ci, bias_ci, corrected_ci FROM eval_judge('verdicts');
 **
@@ -87,8 +87,7 @@ static bool read_judge_options(evalci_call *call, sqlite3_value *value, judge_op
 /* The query's own table of answers.  It would hide a source of the same name. */
 #define JUDGED "\"answers of eval_judge\""
 
-/* Krippendorff's alpha takes a row per rating: those of the model's labelled answers, made of a
-** source that is numbered. */
+/* Krippendorff's alpha takes one row per rating: two of each labelled answer of the model. */
 #define ALPHA(call)                                                                                \
   "(SELECT " call " FROM (SELECT row_number() OVER () AS u, * FROM " JUDGED ") AS a "              \
   "CROSS JOIN (SELECT 0 AS x UNION ALL SELECT 1) "                                                 \
@@ -186,8 +185,8 @@ static int count_categories(const evalci_found_table *s, const char *const *foun
   return rc == SQLITE_ROW ? SQLITE_OK : rc;
 }
 
-/* `used` has a bit for each column that the statement reads.  The others are not computed, but for
-** the number of answers: without any aggregate the query would have a row per answer. */
+/* `used` has a bit for each column that the statement reads.  The others are not computed, except
+** the number of answers: a query without any aggregate would have one row per answer. */
 static int prepare_judge(const evalci_found_table *s, const char *const *found,
                          const judge_options *options, unsigned used, sqlite3_stmt **out) {
   bool verdicts, few;
@@ -264,24 +263,11 @@ static int judge_disconnect(sqlite3_vtab *base) {
 /* idxNum has a bit for the source, one for the options, and one for each column used. */
 static int judge_best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
   (void)base;
-  int constraint[2] = {0}, argument = 0;
-  for (int i = 0; i < info->nConstraint; i++) {
-    int which = info->aConstraint[i].iColumn - JUDGE_COLUMNS;
-    if (which < 0 || info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
-    if (!info->aConstraint[i].usable) return SQLITE_CONSTRAINT;
-    constraint[which] = i + 1;
-  }
-  for (int i = 0; i < 2; i++) {
-    if (!constraint[i]) continue;
-    info->idxNum |= 1 << i;
-    info->aConstraintUsage[constraint[i] - 1].argvIndex = ++argument;
-    info->aConstraintUsage[constraint[i] - 1].omit = 1;
-  }
   for (int i = 0; i < JUDGE_COLUMNS; i++)
     if (info->colUsed & (sqlite3_uint64)1 << i) info->idxNum |= 4 << i;
   info->estimatedCost = 1e6;
   info->estimatedRows = 50;
-  return SQLITE_OK;
+  return evalci_plan_arguments(info, JUDGE_COLUMNS, 2);
 }
 
 static int judge_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {

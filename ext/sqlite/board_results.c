@@ -37,6 +37,28 @@ void evalci_result_count(sqlite3_context *context, double x) {
   if (!isnan(x)) sqlite3_result_int64(context, (sqlite3_int64)x);
 }
 
+int evalci_plan_arguments(sqlite3_index_info *info, int first, int count) {
+  enum { MOST_ARGUMENTS = 8 };
+  int constraint[MOST_ARGUMENTS] = {0}; /* 1 + the constraint that gives the argument */
+  unsigned withheld = 0;
+  for (int i = 0; i < info->nConstraint; i++) {
+    int argument = info->aConstraint[i].iColumn - first;
+    if (argument < 0 || info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
+    if (info->aConstraint[i].usable)
+      constraint[argument] = i + 1;
+    else
+      withheld |= 1u << argument;
+  }
+  for (int i = 0, place = 0; i < count; i++) {
+    if (!constraint[i] && withheld & 1u << i) return SQLITE_CONSTRAINT;
+    if (!constraint[i]) continue;
+    info->idxNum |= 1 << i;
+    info->aConstraintUsage[constraint[i] - 1].argvIndex = ++place;
+    info->aConstraintUsage[constraint[i] - 1].omit = 1;
+  }
+  return SQLITE_OK;
+}
+
 void evalci_result_words(sqlite3_context *context, const char *words) {
   if (words) sqlite3_result_text(context, words, -1, SQLITE_TRANSIENT);
 }

@@ -250,10 +250,10 @@ static int board_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
   const evalci_board_cursor *c = (const evalci_board_cursor *)base;
   const evalci_board_row *row = &c->rows[c->at];
   const uint32_t parts[] = {row->model, row->other, row->task, row->question, row->attempts};
-  sqlite3_uint64 h = 0xcbf29ce484222325u;
-  for (const char *s = c->held->source; *s; s++) h = (h ^ (unsigned char)*s) * 0x100000001b3u;
-  h = (h ^ 0x100) * 0x100000001b3u;
-  for (const char *s = c->held->options; s && *s; s++) h = (h ^ (unsigned char)*s) * 0x100000001b3u;
+  const char *options = c->held->options ? c->held->options : "";
+  sqlite3_uint64 h = EVALCI_HASH;
+  h = evalci_hash_bytes(h, c->held->source, strlen(c->held->source) + 1);
+  h = evalci_hash_bytes(h, options, strlen(options) + 1);
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
     h = (h ^ parts[i]) * 0xff51afd7ed558ccdu;
     h ^= h >> 32;

@@ -76,29 +76,11 @@ static int votes_disconnect(sqlite3_vtab *base) {
   return SQLITE_OK;
 }
 
-/* The arguments in order, as bits of idxNum. */
 static int votes_best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
   (void)base;
-  int constraint[2] = {0, 0}; /* 1 + the constraint that gives it */
-  bool withheld[2] = {false, false};
-  for (int i = 0; i < info->nConstraint; i++) {
-    int argument = info->aConstraint[i].iColumn - VT_SOURCE;
-    if (argument < 0 || info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
-    if (info->aConstraint[i].usable)
-      constraint[argument] = i + 1;
-    else
-      withheld[argument] = true;
-  }
-  for (int i = 0, place = 0; i < 2; i++) {
-    if (withheld[i] && !constraint[i]) return SQLITE_CONSTRAINT;
-    if (!constraint[i]) continue;
-    info->idxNum |= 1 << i;
-    info->aConstraintUsage[constraint[i] - 1].argvIndex = ++place;
-    info->aConstraintUsage[constraint[i] - 1].omit = 1;
-  }
   info->estimatedCost = 1e6;
   info->estimatedRows = 50;
-  return SQLITE_OK;
+  return evalci_plan_arguments(info, VT_SOURCE, 2);
 }
 
 static int votes_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
@@ -256,11 +238,10 @@ static int votes_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
 /* SQLite joins the two sides of an OR by rowid: a hash of the arguments and the place. */
 static int votes_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
   const votes_cursor *c = (const votes_cursor *)base;
-  sqlite3_uint64 h = 0xcbf29ce484222325u ^ c->at;
+  sqlite3_uint64 h = evalci_hash_bytes(EVALCI_HASH, &c->at, sizeof c->at);
   for (int i = 0; i < 2; i++) {
-    const unsigned char *text = c->given[i] ? sqlite3_value_text(c->given[i]) : NULL;
-    for (; text && *text; text++) h = (h ^ *text) * 0x100000001b3u;
-    h = (h ^ 0x100) * 0xff51afd7ed558ccdu;
+    const char *text = c->given[i] ? (const char *)sqlite3_value_text(c->given[i]) : NULL;
+    h = evalci_hash_bytes(h, text ? text : "", text ? strlen(text) + 1 : 0);
   }
   *rowid = (sqlite3_int64)(h >> 1);
   return SQLITE_OK;

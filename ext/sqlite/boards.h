@@ -94,7 +94,8 @@ evalci_boards *evalci_boards_new(void);
 evalci_boards *evalci_boards_retain(evalci_boards *boards); /* references */
 void evalci_boards_release(evalci_boards *boards);
 
-/* A source is read between these two; false after leaving a message, where too many are. */
+/* A source is read between these two calls; false after leaving a message, if too many sources are
+** being read. */
 bool evalci_begin_reading(evalci_call *call, evalci_boards *boards, const char *source);
 void evalci_end_reading(evalci_boards *boards);
 
@@ -194,6 +195,11 @@ typedef enum evalci_ci_part {
 } evalci_ci_part;
 void evalci_result_ci(sqlite3_context *context, const char *name, ev_status status, ev_interval ci,
                       evalci_ci_part part, double point);
+
+/* Plans a table whose arguments are `count` hidden columns from `first` on: passes those that are
+** given to xFilter in their order, and sets a bit of idxNum for each.  A plan that would have to
+** do without one that the query gives is a SQLITE_CONSTRAINT. */
+int evalci_plan_arguments(sqlite3_index_info *info, int first, int count);
 
 /* Sorts rows by `key`, then by `accuracy` (the best first, NAN last), then by `next`.  False
 ** without memory. */

@@ -39,9 +39,7 @@ bool evalci_read_name(evalci_call *call, const char *argument, sqlite3_value *va
 }
 
 static unsigned hash_bytes(const void *bytes, size_t size) {
-  const unsigned char *c = bytes;
-  sqlite3_uint64 h = 0xcbf29ce484222325u;
-  for (size_t i = 0; i < size; i++) h = (h ^ c[i]) * 0x100000001b3u;
+  sqlite3_uint64 h = evalci_hash_bytes(EVALCI_HASH, bytes, size);
   return (unsigned)(h ^ h >> 32);
 }
 

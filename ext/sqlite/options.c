@@ -89,6 +89,29 @@ static bool read_hierarchy(evalci_call *call, sqlite3_value **argv, ev_options *
                      evalci_show(argv[0]).text);
 }
 
+bool evalci_keep_text(evalci_kept_text *kept, sqlite3_value *value) {
+  if (!value || sqlite3_value_type(value) == SQLITE_NULL) return true;
+  const unsigned char *text = sqlite3_value_text(value);
+  kept->size = sqlite3_value_bytes(value);
+  kept->text = text ? sqlite3_malloc64((sqlite3_uint64)kept->size + 1) : NULL;
+  if (kept->text) memcpy(kept->text, text, (size_t)kept->size);
+  return kept->text;
+}
+
+bool evalci_same_text(evalci_call *call, const evalci_kept_text *kept, sqlite3_value *options) {
+  bool given = options && sqlite3_value_type(options) != SQLITE_NULL;
+  const unsigned char *text = given ? sqlite3_value_text(options) : NULL;
+  if (given && !text) return false;
+  if (!text && !kept->text) return true;
+  if (text && kept->text && sqlite3_value_bytes(options) == kept->size &&
+      memcmp(text, kept->text, (size_t)kept->size) == 0)
+    return true;
+  return evalci_fail(call,
+                     "options must be the same on every row of a group, got %s after another; "
+                     "group by it, or pass a constant",
+                     evalci_show(options).text);
+}
+
 /* Whether the value is the name of a distance, which it sets. */
 static bool is_distance(sqlite3_value *value, const char *name, ev_distance distance,
                         ev_options *out) {

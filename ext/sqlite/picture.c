@@ -16,8 +16,7 @@ typedef struct album {
   bool started, failed;
   evalci_mark *marks;
   evalci_drawing options; /* of the first row */
-  char *given;            /* the options' text; NULL where not given */
-  int size;               /* its length */
+  evalci_kept_text given;
 } album;
 
 static void free_mark(evalci_mark *mark) {
@@ -66,25 +65,7 @@ static bool start_album(const evalci_picture *p, evalci_call *call, album *a,
                         sqlite3_value *options) {
   a->started = true;
   if (!evalci_read_drawing(call, p->plain_options, options, &a->options)) return false;
-  if (!options) return true;
-  a->size = sqlite3_value_bytes(options);
-  a->given = sqlite3_malloc64((sqlite3_uint64)a->size + 1);
-  if (a->given) memcpy(a->given, sqlite3_value_text(options), (size_t)a->size);
-  return a->given != NULL;
-}
-
-/* The options are the same on every row of a group, as text (contract 7). */
-static bool same_drawing(evalci_call *call, const album *a, sqlite3_value *options) {
-  if (!options) return true;
-  const unsigned char *text = sqlite3_value_text(options);
-  if (!text && sqlite3_value_type(options) == SQLITE_TEXT) return false;
-  if (text && sqlite3_value_bytes(options) == a->size &&
-      memcmp(text, a->given, (size_t)a->size) == 0)
-    return true;
-  return evalci_fail(call,
-                     "options must be the same on every row of a group, got %s after another; "
-                     "group by it, or pass a constant",
-                     evalci_show(options).text);
+  return evalci_keep_text(&a->given, options);
 }
 
 static void picture_step(sqlite3_context *context, int argc, sqlite3_value **argv) {
@@ -94,7 +75,9 @@ static void picture_step(sqlite3_context *context, int argc, sqlite3_value **arg
   sqlite3_value *options = argc > arguments ? argv[arguments] : NULL;
   album *a = sqlite3_aggregate_context(context, sizeof *a);
   evalci_call call = evalci_call_of(context);
-  if (a && (a->started ? same_drawing(&call, a, options) : start_album(p, &call, a, options)) &&
+  if (a &&
+      (a->started ? evalci_same_text(&call, &a->given, options)
+                  : start_album(p, &call, a, options)) &&
       add_mark(p, &call, a, argv))
     return;
   if (a) a->failed = true;
@@ -134,7 +117,7 @@ static void picture_final(sqlite3_context *context) {
   picture_value(context);
   for (int i = a->first; i < a->end; i++) free_mark(&a->marks[i]);
   sqlite3_free(a->marks);
-  sqlite3_free(a->given);
+  sqlite3_free(a->given.text);
   evalci_free_drawing(&a->options);
 }
 

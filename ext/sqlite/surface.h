@@ -58,8 +58,8 @@ typedef struct evalci_shown {
 } evalci_shown;
 evalci_shown evalci_show(sqlite3_value *value);
 
-/* Text that is wholly a number counts as one, because .import and web forms
-** make text of everything (contract 4). */
+/* Text that is a number as a whole counts as that number, because .import and web forms turn
+** everything into text (contract 4). */
 bool evalci_read_number(sqlite3_value *value, double *number);
 
 /* The point to mark in a drawing of an interval. */
@@ -144,6 +144,31 @@ bool evalci_read_options(evalci_call *call, unsigned options, int argc, sqlite3_
 ** kept, and every other's compared. */
 bool evalci_same_options(evalci_call *call, unsigned options, int argc, sqlite3_value **argv,
                          bool first, ev_options *kept);
+
+/* The text of an argument that must be the same on every row of a group, as JSON options are. */
+typedef struct evalci_kept_text {
+  char *text; /* sqlite3_malloc'ed; NULL where not given */
+  int size;
+} evalci_kept_text;
+
+/* Copies the text; false without memory. */
+bool evalci_keep_text(evalci_kept_text *kept, sqlite3_value *value);
+
+/* Whether the options of another row have the same text (contract 7); false after leaving a
+** message, or without memory. */
+bool evalci_same_text(evalci_call *call, const evalci_kept_text *kept, sqlite3_value *options);
+
+/*
+** A hash of bytes, by FNV-1a (Fowler, Noll and Vo): begin with EVALCI_HASH, add bytes.
+*/
+static const sqlite3_uint64 EVALCI_HASH = 0xcbf29ce484222325u;
+
+static inline sqlite3_uint64 evalci_hash_bytes(sqlite3_uint64 hash, const void *bytes,
+                                               size_t size) {
+  const unsigned char *c = bytes;
+  for (size_t i = 0; i < size; i++) hash = (hash ^ c[i]) * 0x100000001b3u;
+  return hash;
+}
 
 /*
 ** number.c: a number as text, and back.

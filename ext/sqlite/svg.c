@@ -68,17 +68,11 @@ char *evalci_label(sqlite3_value *value) {
   return text ? evalci_clean(text, (size_t)sqlite3_value_bytes(value)) : evalci_clean("", 0);
 }
 
-/* The FNV-1a hash of Fowler, Noll and Vo. */
-static sqlite3_uint64 hash_onto(sqlite3_uint64 hash, const char *bytes, size_t size) {
-  for (size_t i = 0; i < size; i++) hash = (hash ^ (unsigned char)bytes[i]) * 1099511628211u;
-  return hash;
-}
-
 /* A hash of a value's bytes and type. */
 sqlite3_uint64 evalci_hash(sqlite3_value *value) {
-  sqlite3_uint64 seed = 14695981039346656037u + (unsigned)sqlite3_value_type(value);
+  sqlite3_uint64 seed = EVALCI_HASH + (unsigned)sqlite3_value_type(value);
   const char *text = (const char *)sqlite3_value_text(value);
-  return hash_onto(seed, text ? text : "", text ? (size_t)sqlite3_value_bytes(value) : 0);
+  return evalci_hash_bytes(seed, text ? text : "", text ? (size_t)sqlite3_value_bytes(value) : 0);
 }
 
 /* The width of one character in ems: the widest of the common sans-serif fonts. */
@@ -178,7 +172,8 @@ static sqlite3_uint64 reading_of(const char *label, double most, double head) {
   double width;
   if (!label[fitting(label, most, &width)]) return 0;
   cut kept = cut_label(label, most, head);
-  return hash_onto(hash_onto(kept.bytes + 1, label, kept.bytes), kept.end, strlen(kept.end));
+  sqlite3_uint64 hash = evalci_hash_bytes(kept.bytes + 1, label, kept.bytes);
+  return evalci_hash_bytes(hash, kept.end, strlen(kept.end));
 }
 
 static bool any_alike(const char *const *labels, const sqlite3_uint64 *readings, int count) {

@@ -51,7 +51,7 @@ static bool read_voting_text(evalci_call *call, int key, const char *must, evalc
   return (size > 0 && strlen(*out) == size) || fail_voting(call, key, must, value);
 }
 
-/* The name of a model: text, or a number. */
+/* Reads the name of a model, which is text or a number. */
 static bool read_anchor(evalci_call *call, evalci_part value, evalci_voting *out) {
   static const char must[] = "the name of a model";
   evalci_key *key = &out->anchor_key;
@@ -125,7 +125,7 @@ void evalci_free_voting(evalci_voting *voting) {
 */
 static const char *const vote_columns[] = {"model_a", "model_b"};
 
-/* Far more than there are, and few enough that sums stay exact. */
+/* A limit far above real numbers of votes, below which sums are exact. */
 static const sqlite3_int64 MOST_OF_PAIR = 1000000000000;
 
 static bool add_to_pair(evalci_call *call, evalci_keys *pairs, sqlite3_value **models,
@@ -238,8 +238,8 @@ const evalci_rows evalci_vote_counts = {
 ** Votes of every two models
 */
 
-/* Counts of a name: whether it was met, and its place in the order of names, by which the models
-** are numbered, so that the order of rows does not matter. */
+/* Counts of a name: the rows that have it, and its place in the order of names.  Models are
+** numbered by these places, so that the order of rows does not matter. */
 enum { NAME_MET, NAME_PLACE, NAME_COUNTS };
 
 typedef struct ballot {
@@ -260,7 +260,7 @@ static int by_key(const void *a, const void *b) {
   return evalci_compare_keys(*x, *y);
 }
 
-/* Meets both models of every pair; false when memory is short. */
+/* Adds both models of every pair to the names; false without memory. */
 static bool list_names(const evalci_keys *pairs, evalci_keys *names) {
   names->width = NAME_COUNTS;
   for (const evalci_entry *e = NULL; (e = evalci_next_entry(pairs, e));) {
@@ -438,37 +438,19 @@ void evalci_free_ratings(evalci_ratings *ratings) {
 typedef struct votes_group {
   evalci_group gathered; /* first: gathered.c sees nothing else */
   evalci_voting voting;
-  char *given; /* the options' text; NULL where not given */
-  int size;
+  evalci_kept_text given; /* the options' */
 } votes_group;
 
 static void forget_options(votes_group *g) {
   evalci_free_voting(&g->voting);
-  sqlite3_free(g->given);
-  g->given = NULL;
+  sqlite3_free(g->given.text);
+  g->given = (evalci_kept_text){NULL, 0};
 }
 
 static bool keep_options(evalci_call *call, votes_group *g, sqlite3_value *options) {
   forget_options(g);
   if (!evalci_read_voting(call, options, false, &g->voting)) return false;
-  if (!options || sqlite3_value_type(options) == SQLITE_NULL) return true;
-  g->size = sqlite3_value_bytes(options);
-  g->given = sqlite3_malloc64((sqlite3_uint64)g->size + 1);
-  if (g->given) memcpy(g->given, sqlite3_value_text(options), (size_t)g->size);
-  return g->given;
-}
-
-/* Contract 7. */
-static bool same_vote_options(evalci_call *call, const votes_group *g, sqlite3_value *options) {
-  const unsigned char *text = options ? sqlite3_value_text(options) : NULL;
-  if (!text && !g->given) return true;
-  if (text && g->given && sqlite3_value_bytes(options) == g->size &&
-      memcmp(text, g->given, (size_t)g->size) == 0)
-    return true;
-  return evalci_fail(call,
-                     "options must be the same on every row of a group, got %s after another; "
-                     "group by it, or pass a constant",
-                     evalci_show(options).text);
+  return evalci_keep_text(&g->given, options);
 }
 
 static void votes_step(sqlite3_context *context, int argc, sqlite3_value **argv) {
@@ -478,7 +460,7 @@ static void votes_step(sqlite3_context *context, int argc, sqlite3_value **argv)
   int before = evalci_arguments_of(f) + 1;
   sqlite3_value *options = argc > before ? argv[before] : NULL;
   if (g && (g->gathered.rows == 0 ? keep_options(&call, g, options)
-                                  : same_vote_options(&call, g, options))) {
+                                  : evalci_same_text(&call, &g->given, options))) {
     evalci_gathered_step(context, argc > before ? before : argc, argv);
     return;
   }

@@ -462,8 +462,21 @@ def graded_board():
     return db
 
 
+def ends_when_interrupted(db, sql, after):
+    """An interrupt after so many seconds ends the statement, unless that is done."""
+    timer = threading.Timer(after, db.interrupt)
+    timer.start()
+    began = time.monotonic()
+    try:
+        db.execute(sql).fetchall()
+    except sqlite3.Error as error:
+        check("interrupted", "interrupted" in str(error))
+    timer.join()
+    check(f"{sql}: an interrupt ends it, in {time.monotonic() - began:.2f} s", time.monotonic() - began < 3)
+
+
 def heard(sql, db, within, whole=None):
-    """An interrupt is heard at five moments of a statement that takes `whole` seconds, in the middle of them in time."""
+    """A statement that takes `whole` seconds is interrupted at five moments: the median time until it ends is below `within`."""
     if whole is None:
         began = time.monotonic()
         db.execute(sql).fetchall()

@@ -14,8 +14,6 @@ import pathlib
 import random
 import sqlite3
 import sys
-import threading
-import time
 
 import numpy
 from scipy import stats
@@ -23,7 +21,7 @@ from scipy import stats
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/views")]
 import views  # noqa: E402
-from board import fails, one, table  # noqa: E402
+from board import ends_when_interrupted, fails, one, table  # noqa: E402
 from checks import check, finish  # noqa: E402
 from report import Page  # noqa: E402
 from slices import holm, made, near  # noqa: E402
@@ -339,15 +337,8 @@ def reported():
 
 def interrupts():
     db = filled(spent([r for r in views.answers(97, 9, 20, 120, error=0)], apart=0.0))
-    timer = threading.Timer(0.1, db.interrupt)
-    timer.start()
-    began = time.monotonic()
-    try:
-        db.execute("SELECT a.frontier, b.cost_per_right_ci FROM eval_leaderboard AS a, eval_leaderboard('results', '{\"level\":0.9}') AS b").fetchall()
-    except sqlite3.Error as error:
-        check("interrupted", "interrupted" in str(error))
-    timer.join()
-    check(f"an interrupt ends it, in {time.monotonic() - began:.2f} s", time.monotonic() - began < 3)
+    ends_when_interrupted(
+        db, "SELECT a.frontier, b.cost_per_right_ci FROM eval_leaderboard AS a, eval_leaderboard('results', '{\"level\":0.9}') AS b", 0.1)
     check("and the next reads", one(db, "SELECT count(cost) FROM eval_leaderboard") == 9)
 
 

@@ -14,8 +14,6 @@ import pathlib
 import random
 import sqlite3
 import sys
-import threading
-import time
 
 import numpy
 from scipy import stats
@@ -23,7 +21,7 @@ from scipy import stats
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/views")]
 import views  # noqa: E402
-from board import fails, one, table  # noqa: E402
+from board import ends_when_interrupted, fails, one, table  # noqa: E402
 from checks import check, finish  # noqa: E402
 from views import loose as filled  # noqa: E402
 
@@ -436,15 +434,7 @@ def counts_by_task():
 def interrupts():
     db = filled(ability_board(61, 180, 150))
     for sql in ("SELECT sum(p_bh) FROM eval_questions", "SELECT count(ci), count(verdict) FROM eval_slices"):
-        timer = threading.Timer(0.3, db.interrupt)
-        timer.start()
-        began = time.monotonic()
-        try:
-            db.execute(sql).fetchall()
-        except sqlite3.Error as error:
-            check("interrupted", "interrupted" in str(error))
-        timer.join()
-        check(f"{sql}: an interrupt ends it, in {time.monotonic() - began:.2f} s", time.monotonic() - began < 3)
+        ends_when_interrupted(db, sql, 0.3)
     check("and the next reads", one(db, "SELECT count(*) FROM eval_questions") == 150)
 
 

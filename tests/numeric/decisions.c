@@ -21,6 +21,7 @@
 #include "../../ext/stats/ranks.h"
 #include "../../ext/stats/unpaired.h"
 #include "../check.h"
+#include "../random.h"
 
 static const ev_host nobody = {0};
 
@@ -32,13 +33,9 @@ static void near(double got, double wanted, double tolerance, const char *what) 
   check(fabs(got - wanted) <= tolerance, what, got, wanted);
 }
 
-/* Whole, from 0 to most, and the same everywhere (splitmix64). */
+/* A random whole number from 0 to `most`. */
 static double random_whole(double most) {
-  static uint64_t state = 11;
-  uint64_t z = state += 0x9e3779b97f4a7c15u;
-  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-  return floor((double)((z ^ z >> 31) >> 11) * 0x1p-53 * (most + 1));
+  return floor(random_share() * (most + 1));
 }
 
 /*
@@ -424,6 +421,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "usage: decisions RANKS.csv\n");
     return 2;
   }
+  random_state = 11;
   gsl_set_error_handler_off();
   compare_ranks(argv[1]);
   many_models();

@@ -25,21 +25,13 @@
 #include "../catalogue.h"
 #include "../check.h"
 #include "../input.h"
+#include "../random.h"
 
 /*
-** Random numbers, the same everywhere (splitmix64)
+** Random numbers
 */
-static uint64_t state;
-
-static uint64_t random_bits(void) {
-  uint64_t z = state += 0x9e3779b97f4a7c15u;
-  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-  return z ^ z >> 31;
-}
-
 static double uniform(double least, double most) {
-  return least + (most - least) * ((double)(random_bits() >> 11) * 0x1p-53);
+  return least + (most - least) * random_share();
 }
 
 static int one_of(int n) {
@@ -417,7 +409,7 @@ int main(int argc, char **argv) {
     return 2;
   }
   long rounds = atol(argv[1]);
-  state = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+  random_state = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
   start();
   printf("%-26s %8s  %-9s %-9s %-9s %-9s %s\n", "function", "cases", "disorder", "unnested",
          "falling", "mirror", "slack");

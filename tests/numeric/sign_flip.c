@@ -19,6 +19,7 @@
 #include "../../ext/stats/mcnemar.h"
 #include "../../ext/stats/sign_flip.h"
 #include "../check.h"
+#include "../random.h"
 
 enum { MOST_ROWS = 200000 };
 
@@ -32,17 +33,8 @@ static double p_of(const ev_score *diffs, size_t count) {
   return status == EV_OK ? p : NAN;
 }
 
-/* From 0 to 1, and the same everywhere (splitmix64). */
-static double drawn(void) {
-  static uint64_t state = 20;
-  uint64_t z = state += 0x9e3779b97f4a7c15u;
-  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-  return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
-}
-
 static double drawn_whole(double least, double most) {
-  return least + floor(drawn() * (most - least + 1));
+  return least + floor(random_share() * (most - least + 1));
 }
 
 /*
@@ -123,7 +115,7 @@ static void all_signs(void) {
     double d[16], unit = units[i % 6];
     int count = (int)drawn_whole(1, 14);
     for (int j = 0; j < count; j++) {
-      d[j] = unit > 0 ? unit * drawn_whole(-4, 9) : drawn() - 0.3;
+      d[j] = unit > 0 ? unit * drawn_whole(-4, 9) : random_share() - 0.3;
       rows[j] = (ev_score){d[j], 1};
     }
     double wanted = p_by_signs(d, count), got = p_of(rows, (size_t)count);
@@ -137,7 +129,8 @@ static void all_signs(void) {
 static void one_size_is_mcnemar(void) {
   static const double sizes[] = {1, 0.1, 1e-200, 3, 0x1p500};
   for (int i = 0; i < 200; i++) {
-    double a = floor(pow(10, drawn() * (i % 15))), b = floor(pow(10, drawn() * (i % 15)));
+    double a = floor(pow(10, random_share() * (i % 15))),
+           b = floor(pow(10, random_share() * (i % 15)));
     double d = sizes[i % 5], wanted = ev_mid_p(fmin(a, b), fmax(a, b));
     ev_score pairs[] = {{d, a}, {0, 17}, {-d, b}};
     check(p_of(pairs, 3) == wanted, "one size", p_of(pairs, 3), wanted);
@@ -150,7 +143,7 @@ static void one_size_is_mcnemar(void) {
 static size_t draw_rows(int kind) {
   size_t count = (size_t)drawn_whole(2, kind == 2 ? 60 : 30);
   for (size_t i = 0; i < count; i++) {
-    rows[i].score = kind == 0 ? drawn_whole(-5, 7) / 5 : drawn() - 0.4;
+    rows[i].score = kind == 0 ? drawn_whole(-5, 7) / 5 : random_share() - 0.4;
     rows[i].times = kind == 1 ? 1 : drawn_whole(1, kind == 2 ? 3 : 400);
   }
   return count;
@@ -183,7 +176,7 @@ static void no_order_matters(void) {
 /* x = 0: all signs are the same. */
 static void one_sign(void) {
   for (int n = 2; n < 1100; n += n < 20 ? 1 : 60) {
-    for (int i = 0; i < n; i++) rows[i] = (ev_score){drawn() + 0.1, 1};
+    for (int i = 0; i < n; i++) rows[i] = (ev_score){random_share() + 0.1, 1};
     check(p_of(rows, (size_t)n) == ldexp(1, -n), "all positive", p_of(rows, (size_t)n), n);
   }
   rows[0] = (ev_score){1, 9e15}, rows[1] = (ev_score){0.3, 1};
@@ -219,9 +212,9 @@ static void inversion_joins(void) {
 static void bounds_hold(void) {
   for (int i = 0; i < 400; i++) {
     size_t count = (size_t)drawn_whole(1, i % 2 ? 12 : 60);
-    double shift = drawn() * 1.5, skew = 1 + 2 * drawn();
+    double shift = random_share() * 1.5, skew = 1 + 2 * random_share();
     for (size_t j = 0; j < count; j++) {
-      double x = 2 * drawn() - 1 + shift;
+      double x = 2 * random_share() - 1 + shift;
       rows[j] = (ev_score){copysign(pow(fabs(x), skew), x), drawn_whole(1, 2)};
     }
     double p = p_of(rows, count);
@@ -236,7 +229,7 @@ static void one_outweighs(void) {
   for (int i = 0; i < 8; i++) {
     double sum = 0;
     for (int j = 0; j < 70; j++) {
-      rows[j] = (ev_score){drawn() - 0.4, 1};
+      rows[j] = (ev_score){random_share() - 0.4, 1};
       sum += rows[j].score;
     }
     double few = p_of(rows, 70);
@@ -270,16 +263,16 @@ static double p_by_direct_sum(size_t count) {
 
 /* Even, normal, with long tails, a few large, or most small. */
 static double drawn_difference(int shape) {
-  double u = drawn() + 1e-12, sign = drawn() < 0.5 ? -1 : 1;
+  double u = random_share() + 1e-12, sign = random_share() < 0.5 ? -1 : 1;
   switch (shape) {
   case 0:
     return sign * u;
   case 1:
-    return sqrt(-2 * log(u)) * cos(2 * acos(-1) * drawn());
+    return sqrt(-2 * log(u)) * cos(2 * acos(-1) * random_share());
   case 2:
     return sign * log(u);
   case 3:
-    return sign * (drawn() < 0.02 ? 1 + u : u / 10);
+    return sign * (random_share() < 0.02 ? 1 + u : u / 10);
   default:
     return sign * u * u;
   }
@@ -314,10 +307,10 @@ static bool stop(void *context) {
 static void an_interrupt_is_heard(void) {
   double p;
   ev_host host = {.interrupted = stop};
-  for (int i = 0; i < 38; i++) rows[i] = (ev_score){drawn() - 0.4, 1};
+  for (int i = 0; i < 38; i++) rows[i] = (ev_score){random_share() - 0.4, 1};
   ev_status status = ev_paired_p(rows, 38, NULL, host, &p);
   check(status == EV_INTERRUPTED, "exact, interrupted", status, EV_INTERRUPTED);
-  for (int i = 0; i < MOST_ROWS; i++) rows[i] = (ev_score){drawn() - 0.499, 1};
+  for (int i = 0; i < MOST_ROWS; i++) rows[i] = (ev_score){random_share() - 0.499, 1};
   status = ev_paired_p(rows, MOST_ROWS, NULL, host, &p);
   check(status == EV_INTERRUPTED, "inverted, interrupted", status, EV_INTERRUPTED);
 }
@@ -327,6 +320,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "usage: sign_flip FILE.csv\n");
     return 2;
   }
+  random_state = 20;
   gsl_set_error_handler_off();
   compare_file(argv[1]);
   all_signs();

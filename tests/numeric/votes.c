@@ -14,6 +14,7 @@
 #include "../../ext/stats/proportion.h"
 #include "../../ext/stats/votes.h"
 #include "../check.h"
+#include "../random.h"
 
 enum { MOST = EV_MOST_RATED };
 
@@ -56,15 +57,6 @@ static void rate(double level) {
 static void rate_pairs(double level) {
   ev_options options = {.level = level};
   check(ev_rate_pairs(&votes, &options, nobody, pairs) == EV_OK, "pairs", 1, 0);
-}
-
-/* The same everywhere (splitmix64), from 0 to below 1. */
-static double random_share(void) {
-  static uint64_t state = 7;
-  uint64_t z = state += 0x9e3779b97f4a7c15u;
-  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-  return (double)((z ^ z >> 31) >> 11) * 0x1p-53;
 }
 
 /*
@@ -349,6 +341,7 @@ static void interrupts(void) {
 
 int main(int argc, char **argv) {
   gsl_set_error_handler_off();
+  random_state = 7;
   if (argc < 2) return 2;
   compare(argv[1]);
   two_models_are_a_beta();
