@@ -59,7 +59,7 @@ FUZZ_SECONDS ?= 60
 VALGRIND := valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=all --show-leak-kinds=all
 # Allocations of ext/stats and GSL that tests/faults/oom.c may refuse.
 FAULTY   := $(foreach f,malloc calloc realloc free,-Wl$(comma)--wrap=$(f))
-# The flags of what is shipped; test programs are compiled with assertions.
+# The flags of the library and the program; test programs are compiled with assertions.
 COMPILE   = $(CC) $(WARN) $(CPPFLAGS) $(CFLAGS) $(HARDEN) -DNDEBUG -MMD -MP
 
 # The library exports one symbol.  GSL comes from its static library, so that its
@@ -238,7 +238,7 @@ test-clients:
 	@$(MAKE) -s --no-print-directory $(SO)
 	@PYTHON=$(PYTHON) tests/clients/run
 
-# The number of tasks, with 15,000 rows each.
+# TASKS is the number of tasks; each has 15,000 rows.
 test-pushdown:
 	$(call need,$(PUSHDOWN_NEEDS))
 	@$(MAKE) -s --no-print-directory $(SO) $(DUCKDB)/installed
@@ -345,7 +345,7 @@ DIST_NEEDS     = gcc libc6-dev make python3 dpkg-dev tcl gcc-aarch64-linux-gnu l
 # $(call built,PLATFORM): the library and the program of a platform.
 ending         = $(if $(filter windows%,$(1)),dll,$(if $(filter macos%,$(1)),dylib,so))
 built          = build/dist/$(1)/evalci.$(ending) build/dist/$(1)/bin/evalci$(if $(filter windows%,$(1)),.exe)
-# Fetched again if those of an older tree lack a file.
+# Sources are fetched again if a folder left by an older tree lacks one of them.
 FETCH_SOURCES := grep -qs libzstd $(DIST_SOURCES)/versions.txt || ext/dist/sources.sh $(DIST_SOURCES)
 
 # The compiler for macOS, from npm; 355 MB.
