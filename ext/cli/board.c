@@ -9,7 +9,8 @@
 
 #define FORMATTED(format, x) "iif(" x " IS NULL, NULL, printf(" format ", " x "))"
 #define PERCENT(x) FORMATTED("'%.1f%%'", "100 * " x)
-#define POINTS(x) FORMATTED("'%+.1f'", "100 * " x)
+#define SIGNED(format, x) "replace(" FORMATTED(format, x) ", '-', '\u2212')"
+#define POINTS(x) SIGNED("'%+.1f'", "100 * " x)
 #define CHANCE(x) FORMATTED("'%.3f'", x)
 
 /* A column shown to people, and its SQL; ? and ! before a name mean what they mean in
@@ -100,7 +101,7 @@ static const cli_board boards[] = {
                  {"models", "models"},
                  {"difficulty", PERCENT("difficulty")},
                  {"interval", "ci_text(ci)"},
-                 {"item-rest", FORMATTED("'%+.2f'", "item_rest")},
+                 {"item-rest", SIGNED("'%+.2f'", "item_rest")},
                  {"?note", "note"}},
      .order = " ORDER BY note IS NOT 'perhaps miskeyed', difficulty DESC LIMIT 50"},
     {.verb = "votes",

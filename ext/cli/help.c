@@ -7,7 +7,11 @@
 #include "../evalci.h"
 #include "cli.h"
 
-enum { COLUMNS = 79 };
+/* The width of help: 79 columns, or the terminal's if it is narrower. */
+static int help_columns(FILE *to) {
+  int columns = cli_columns(to);
+  return columns < 79 ? columns : 79;
+}
 
 static void put_spaces(FILE *to, int count) {
   fprintf(to, "%*s", count, "");
@@ -51,19 +55,21 @@ void cli_help(FILE *to) {
       "input. The format is recognised by looking inside. Only the file that -o names is written."};
   fprintf(to, "usage: evalci VERB RESULTS... [OPTIONS]\n\n");
   for (int i = 0; i < 2; i++) {
-    cli_put_wrapped(to, about[i], 0, COLUMNS);
+    cli_put_wrapped(to, about[i], 0, help_columns(to));
     fputc('\n', to);
   }
   for (const cli_verb *v = cli_verbs; v->name; v++) {
     fprintf(to, "  %-12s ", v->name);
-    cli_put_wrapped(to, v->summary, 15, COLUMNS);
+    cli_put_wrapped(to, v->summary, 15, help_columns(to));
   }
-  fprintf(to, "\nTry:  evalci leaderboard results.csv\n"
-              "Then: evalci help VERB, for what a verb does and its options.\n\n");
+  fputs("\nTry:  evalci leaderboard results.csv\n", to);
+  cli_put_wrapped(to, "Then: evalci help VERB, for what a verb does and its options.", 0,
+                  help_columns(to));
+  fputc('\n', to);
   cli_put_wrapped(to,
                   "Exit status: 0 if all went well; a gate exits with 1 if it fails and 2 if there "
                   "are too few questions to decide; 3 after any error, which is on standard error.",
-                  0, COLUMNS);
+                  0, help_columns(to));
 }
 
 /* The options that a verb takes, each with its line. */
@@ -75,14 +81,14 @@ static void help_options(FILE *to, const cli_verb *verb) {
     int used =
         fprintf(to, "  --%s%s%s", o->name, o->argument ? " " : "", o->argument ? o->argument : "");
     put_spaces(to, used < 23 ? 23 - used : 1);
-    cli_put_wrapped(to, o->help, 23, COLUMNS);
+    cli_put_wrapped(to, o->help, 23, help_columns(to));
   }
 }
 
 void cli_help_verb(FILE *to, const cli_verb *verb) {
   fprintf(to, "usage: ");
   char *usage = sqlite3_mprintf("evalci %s %s", verb->name, verb->arguments);
-  cli_put_wrapped(to, usage ? usage : verb->name, 9, COLUMNS);
+  cli_put_wrapped(to, usage ? usage : verb->name, 9, help_columns(to));
   sqlite3_free(usage);
   for (const char *const *text = verb->help; *text; text++) {
     bool as_is = strncmp(*text, "  ", 2) == 0;
@@ -90,7 +96,7 @@ void cli_help_verb(FILE *to, const cli_verb *verb) {
     if (as_is)
       fprintf(to, "%s\n", *text);
     else
-      cli_put_wrapped(to, *text, 0, COLUMNS);
+      cli_put_wrapped(to, *text, 0, help_columns(to));
   }
   fputc('\n', to);
   help_options(to, verb);

@@ -75,6 +75,8 @@ static int fail_verb(const cli *c, const char *name) {
   int count = 0;
   while (cli_verbs[count].name) count++;
   const char *near = cli_nearest(name, verb_at, count);
+  if (!near && cli_exists(name))
+    return cli_fail(c, "a verb must come first, got '%s'; as in evalci leaderboard %s", name, name);
   if (near) return cli_fail(c, "no verb '%s'; did you mean %s?", name, near);
   return cli_fail(c, "no verb '%s'; evalci --help lists them", name);
 }

@@ -4,6 +4,7 @@
 ** 1. Collect the rows, since the layout depends on the widest cell of each column.
 ** 2. Columns of numbers keep their width; the widest others are narrowed until the table fits,
 **    and their texts are wrapped, so that nothing is left out.
+** 3. Where not even that fits, each row is printed as lines of a heading and a cell.
 */
 #include <string.h>
 
@@ -152,8 +153,8 @@ static cli_layout *layout_columns(const cli_table *t) {
   return layout;
 }
 
-/* Narrows the widest text column by one, until the table fits. */
-static void fit_layout(cli_layout *layout, int count, int columns) {
+/* Narrows the widest text column by one, until the table fits; false if it cannot. */
+static bool fit_layout(cli_layout *layout, int count, int columns) {
   int sum = -GAP;
   for (int i = 0; i < count; i++) sum += layout[i].width ? layout[i].width + GAP : 0;
   while (sum > columns) {
@@ -162,10 +163,11 @@ static void fit_layout(cli_layout *layout, int count, int columns) {
       if (!layout[i].number && layout[i].width > NARROWEST &&
           (widest < 0 || layout[i].width > layout[widest].width))
         widest = i;
-    if (widest < 0) return;
+    if (widest < 0) return false;
     layout[widest].width--;
     sum--;
   }
+  return true;
 }
 
 /*
@@ -231,22 +233,45 @@ static void print_rule(FILE *to, const cli_layout *layout, int count) {
   put_line(to, line);
 }
 
-bool cli_print_table(const cli_table *t, FILE *to, int columns) {
-  cli_layout *layout = layout_columns(t);
-  const char **left = sqlite3_malloc64(((size_t)t->columns + 1) * sizeof *left);
-  bool ok = layout && left, colour = cli_has_colour(to);
-  if (ok && columns) fit_layout(layout, t->columns, columns);
-  for (int i = 0; ok && i < t->columns; i++) left[i] = shown_name(t, i);
-  if (ok) {
-    if (colour) fputs("\033[1m", to);
-    print_row(to, layout, t->columns, left);
-    if (colour) fputs("\033[0m", to);
-    print_rule(to, layout, t->columns);
-  }
-  for (size_t i = 0; ok && i < t->rows; i++) {
+static void print_rows(const cli_table *t, FILE *to, const cli_layout *layout, const char **left) {
+  bool colour = cli_has_colour(to);
+  for (int i = 0; i < t->columns; i++) left[i] = shown_name(t, i);
+  if (colour) fputs("\033[1m", to);
+  print_row(to, layout, t->columns, left);
+  if (colour) fputs("\033[0m", to);
+  print_rule(to, layout, t->columns);
+  for (size_t i = 0; i < t->rows; i++) {
     for (int j = 0; j < t->columns; j++) left[j] = cell_text(t, i, j);
     print_row(to, layout, t->columns, left);
   }
+}
+
+/* Prints each row as lines of a heading and a cell, for terminals too narrow for the table. */
+static void print_records(const cli_table *t, FILE *to, const cli_layout *layout, int columns) {
+  cli_layout pair[2] = {{0, false}, {0, false}};
+  for (int i = 0; i < t->columns; i++) {
+    int width = layout[i].width ? cli_text_columns(shown_name(t, i)) : 0;
+    if (width > pair[0].width) pair[0].width = width;
+  }
+  pair[1].width = columns - pair[0].width - GAP;
+  if (pair[1].width < NARROWEST) pair[1].width = NARROWEST;
+  for (size_t i = 0; i < t->rows; i++) {
+    if (i) fputc('\n', to);
+    for (int j = 0; j < t->columns; j++) {
+      const char *left[] = {shown_name(t, j), cell_text(t, i, j)};
+      if (layout[j].width && *left[1]) print_row(to, pair, 2, left);
+    }
+  }
+}
+
+bool cli_print_table(const cli_table *t, FILE *to, int columns) {
+  cli_layout *layout = layout_columns(t);
+  const char **left = sqlite3_malloc64(((size_t)t->columns + 1) * sizeof *left);
+  bool ok = layout && left;
+  if (ok && columns && !fit_layout(layout, t->columns, columns))
+    print_records(t, to, layout, columns);
+  else if (ok)
+    print_rows(t, to, layout, left);
   sqlite3_free(layout);
   sqlite3_free(left);
   return ok;

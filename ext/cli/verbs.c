@@ -25,10 +25,10 @@ static const char *const help_passes[] = {
     "(pass@k), and that all are (pass^k).",
     "  evalci passes results.jsonl", NULL};
 static const char *const help_noise[] = {
-    "Where the noise is, where questions were asked several times: how much of the variance of one "
-    "answer is the tasks' (some are harder), the questions' (within a task some are harder), and "
-    "the reruns' (the same question, asked again). If the questions' share is large, ask more "
-    "questions; asking the same ones again lowers only the reruns' share.",
+    "For questions with several attempts: how much of the variance of one answer comes from tasks "
+    "(some are harder than others), from questions (some questions of a task are harder), and from "
+    "reruns (the same question asked again). If the questions' share is large, ask more questions; "
+    "asking the same ones again lowers only the reruns' share.",
     "  evalci noise results.jsonl", NULL};
 static const char *const help_slices[] = {
     "Two models task by task: which tasks regressed? A is the old model and B the new one; a "
@@ -42,13 +42,14 @@ static const char *const help_questions[] = {
     "first.",
     "  evalci questions evals.db --csv > questions.csv", NULL};
 static const char *const help_votes[] = {
-    "Models that were voted on two at a time, as in an arena: each with its rating, the interval "
-    "around it, and the ranks that are open to it, the best first. A tie is an outcome of its own, "
-    "not half a win.",
+    "Ratings from votes, each of which compares two models, as in an arena: each model with its "
+    "rating, the interval around it, and the ranks that it may have, the best first. A tie is an "
+    "outcome of its own, not half a win.",
     "  evalci votes votes.csv",
     "  evalci votes votes.csv --anchor gpt-4 --base 1114",
-    "votes.csv needs columns model_a, model_b and winner, or others that you name. winner is "
-    "model_a, model_b, tie or both_bad, or 1, 0 or 0.5 for model_a.",
+    "votes.csv needs the columns model_a, model_b and winner; name any others by --model-a, "
+    "--model-b and --winner. winner is model_a, model_b, tie or both_bad, or model_a's score: 1, 0 "
+    "or 0.5.",
     "With --anchor, ratings are relative to that model, and so are their intervals. With "
     "--position, model_a is the one shown first, and the table says how often it would win "
     "against an equal.",
@@ -63,9 +64,9 @@ static const char *const help_import[] = {
     "the same files again changes nothing.",
     "  evalci import logs/ more.csv -o evals.db", "evalci formats lists what it reads.", NULL};
 static const char *const help_gate[] = {
-    "For CI: may the candidate replace the baseline? Pass: it is surely no worse than the margin "
-    "allows. Fail: it surely is. Unsure: there are too few questions to decide; the message says "
-    "about how many more would. --sure sets how sure.",
+    "For CI: may the candidate replace the baseline? Pass: it is surely not worse by more than the "
+    "margin. Fail: it surely is. Unsure: there are too few questions to decide; the message says "
+    "about how many more would decide. --sure sets how sure.",
     "  evalci gate evals.db --baseline old --candidate new --margin 0.02",
     "  evalci gate evals.db --candidate new --min 0.85",
     "Exit status: 0 pass, 1 fail, 2 unsure, 3 error. An answer that errored counts as wrong. With "
@@ -74,24 +75,26 @@ static const char *const help_gate[] = {
     NULL};
 static const char *const help_plan[] = {
     "How many questions does an eval need for an interval ten points wide at an accuracy of 0.80, "
-    "asked once or several times each; to tell 0.80 from 0.85; or for a gate to pass? And which "
+    "with one or several attempts at each; to tell 0.80 from 0.85; or for a gate to pass? And "
+    "which "
     "difference can a number of questions find?",
     "  evalci plan 0.80 --width 0.10",
     "  evalci plan 0.80 --width 0.10 --icc 0.5 --cost-question 1 --cost-attempt 0.2",
     "  evalci plan 0.80 0.85 --disagree 0.15",
     "  evalci plan 0.90 --min 0.80",
     "  evalci plan --questions 300 --disagree 0.15",
-    "Two models that answer the same questions need fewer questions, and the fewer the less they "
-    "disagree: --disagree is the share of questions that only one of them has right. Take it from "
+    "Two models that answer the same questions need fewer of them: the less the models disagree, "
+    "the fewer. --disagree is the share of questions that only one of them has right. Take it from "
     "an earlier eval: evalci compare --json, (only_a + only_b) / n.",
     NULL};
 static const char *const help_sql[] = {
-    "Runs one SELECT, with every function of evalci, over the results, which are the table "
-    "results. It cannot change anything. Without RESULTS there is no table.",
+    "Runs one SELECT, which may use every function of evalci. The answers are in the table "
+    "results, or counts or votes in a table of that name. Nothing can be changed. Without RESULTS "
+    "there is no table.",
     "  evalci sql results.csv \"SELECT bayes_ci(correct) FROM results GROUP BY model\"", NULL};
 static const char *const help_formats[] = {
-    "What evalci reads, how it recognises each format, and what it makes of it. A name in the "
-    "first column may be given as --from.",
+    "What evalci reads, how it recognises each format, and what its files become. --from takes a "
+    "name of the first column.",
     "  evalci formats", NULL};
 static const char *const help_help[] = {"What a verb does, an example, and its options.",
                                         "  evalci help gate", NULL};

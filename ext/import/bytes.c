@@ -294,7 +294,7 @@ static bool start_unpacking(import_bytes *in, const char *name, const import_zip
   if (entry->encrypted) return import_fail(in->run, in->file, "%s is encrypted", name);
   return u->method == STORED || u->method == DEFLATED || u->method == ZSTD ||
          import_fail(in->run, in->file,
-                     "%s is compressed by method %u; this reads stored, deflated and zstd", name,
+                     "%s is compressed by method %u; evalci reads stored, deflated and zstd", name,
                      u->method);
 }
 

@@ -42,8 +42,8 @@ static const char about[] =
     "         substr(:stem, 21, 2) || ':' || substr(:stem, 23, 2) END AS created, "
     "       coalesce(:metric, 'success') AS metric, "
     "       CASE WHEN :metric NOT IN (SELECT name FROM metrics) THEN "
-    "         'has no metric named ' || :metric || ': choose one of ' || "
-    "         (SELECT group_concat(name, ', ') FROM metrics) END AS skip "
+    "         'has no metric named ' || :metric || '; choose one of ' || "
+    "         (SELECT group_concat(name, ', ') FROM metrics) || ' by --metric' END AS skip "
     "FROM told";
 
 static const char answers[] =

@@ -43,8 +43,9 @@ static const char about[] =
     "         AS created, "
     "       :metric AS metric, names || ': lower is better, and scores are as they are' AS note, "
     "       CASE WHEN :metric NOT IN (SELECT value FROM json_each(:head)) THEN "
-    "         'has no evaluation_result_id ' || :metric || ': choose one of ' || "
-    "         (SELECT group_concat(value, ', ') FROM json_each(:head)) || ' as metric' END AS skip "
+    "         'has no evaluation_result_id ' || :metric || '; choose one of ' || "
+    "         (SELECT group_concat(value, ', ') FROM json_each(:head)) || ' by --metric' END AS "
+    "skip "
     "FROM lower_is_better";
 
 /* first: the metric of each evaluation_name. */

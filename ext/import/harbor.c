@@ -72,8 +72,8 @@ static const char trial[] =
     "       :record ->> '$.trial_name' AS place, "
     "       CASE WHEN :record ->> '$.task_name' IS NULL THEN 'has no task_name' "
     "            WHEN reward IS NULL AND names IS NOT NULL AND NOT failed THEN "
-    "              'has no reward named ' || coalesce(:metric, 'reward') || ': choose one of ' || "
-    "              names || ' as metric' END AS refused "
+    "              'has no reward named ' || coalesce(:metric, 'reward') || '; choose one of ' || "
+    "              names || ' by --metric' END AS refused "
     "FROM told";
 
 /* :record is run_metadata.json. */

@@ -169,9 +169,9 @@ static const char names[] =
 #define LACKS(what, main, usual)                                                                   \
   "'not imported: ' || coalesce("                                                                  \
   "  'the schema''s main " what ", ' || (:head ->> '$." main "') || ', is not in it', "            \
-  "  '" usual "') || ': choose one, --" what ", of ' || "                                          \
-  "coalesce((SELECT group_concat(name, ', ') FROM "                                                \
-  "          (SELECT name FROM import_names WHERE what = '" what "' ORDER BY name)), 'none') "
+  "  '" usual "') || coalesce('; choose one of ' || (SELECT group_concat(name, ', ') FROM "        \
+  "  (SELECT name FROM import_names WHERE what = '" what "' ORDER BY name)) || "                   \
+  "  ' by --" what "', '') "
 
 #define NO_METRIC LACKS("metric", "main_name", "none of the usual metrics is in it")
 #define NO_SPLIT LACKS("split", "main_split", "no split is named in it")

@@ -107,7 +107,8 @@ static bool read(import_run *run, import_file *file) {
             import_about(run, file, about, results);
   sqlite3_free(results);
   if (ok && !file->skipped && !file->model)
-    return import_skip(run, file, "not imported: no model's name: give one, --model-name");
+    return import_skip(run, file,
+                       "not imported: the model has no name; name it by --model-name NAME");
   return ok && (file->skipped || read_answers(run, file));
 }
 

@@ -113,7 +113,7 @@ static bool choose(import_run *run, import_file *file, sqlite3 *db) {
   else if (sqlite3_column_type(stmt, 1) == SQLITE_NULL)
     ok = import_skip(run, file, "no assessments in it that are numbers or verdicts");
   else
-    ok = import_skip(run, file, "has no assessment named %s: choose one of %s as metric", metric,
+    ok = import_skip(run, file, "has no assessment named %s; choose one of %s by --metric", metric,
                      sqlite3_column_text(stmt, 1));
   sqlite3_finalize(stmt);
   return ok;

@@ -118,8 +118,8 @@ static bool read_resolved(import_run *run, import_file *file) {
   if (!import_chosen(run)->items && !import_has(run, file, "$.generated") &&
       !import_has(run, file, "$.unresolved"))
     return import_skip(run, file,
-                       "not imported: it lists what was resolved, not what was asked: name a file "
-                       "with the ids, --items");
+                       "not imported: it lists the resolved instances alone; name a file with the "
+                       "ids of all by --items FILE");
   return read_asked(run) && import_each(run, file, NULL, NULL, resolved);
 }
 

@@ -236,6 +236,21 @@ static const char *table_of(const import_run *run, const import_shape *shape) {
   return run->choices->table ? run->choices->table : shape->table;
 }
 
+/* The names of the first tables and views, for sqlite3_free(). */
+static char *list_tables(sqlite3 *db) {
+  sqlite3_stmt *names = NULL;
+  char *list = NULL;
+  int rc = sqlite3_prepare_v2(
+      db,
+      "SELECT coalesce(group_concat(name, ', '), '') FROM (SELECT name FROM sqlite_schema "
+      "WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite%' ORDER BY name LIMIT 20)",
+      -1, &names, NULL);
+  if (rc == SQLITE_OK && sqlite3_step(names) == SQLITE_ROW)
+    list = sqlite3_mprintf("%s", sqlite3_column_text(names, 0));
+  sqlite3_finalize(names);
+  return list ? list : sqlite3_mprintf("");
+}
+
 /* The table with all of its columns. */
 static bool prepare_table(import_run *run, const import_file *file, const char *table, sqlite3 *db,
                           sqlite3_stmt **out) {
@@ -243,9 +258,17 @@ static bool prepare_table(import_run *run, const import_file *file, const char *
   if (!sql) return import_no_memory(run);
   int rc = sqlite3_prepare_v2(db, sql, -1, out, NULL);
   sqlite3_free(sql);
-  return rc == SQLITE_OK ||
-         import_fail(run, file, "the table %s cannot be read: %s; name another by --table TABLE",
-                     table, sqlite3_errmsg(db));
+  if (rc == SQLITE_OK) return true;
+  char *why = sqlite3_mprintf("%s", sqlite3_errmsg(db)), *there = list_tables(db);
+  bool done = why && there
+                  ? import_fail(run, file,
+                                "the table %s cannot be read: %s; there are: %s; name one by "
+                                "--table TABLE",
+                                table, why, *there ? there : "none")
+                  : import_no_memory(run);
+  sqlite3_free(why);
+  sqlite3_free(there);
+  return done;
 }
 
 /* Whether the outline has the table, with such columns. */

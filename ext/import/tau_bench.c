@@ -77,7 +77,8 @@ static bool read(import_run *run, import_file *file) {
       !import_about(run, file, about, NULL))
     return false;
   if (!file->task)
-    return import_skip(run, file, "not imported: the domain is unknown: give --task-name NAME");
+    return import_skip(run, file,
+                       "not imported: the domain is unknown; name it by --task-name NAME");
   return import_each(run, file, NULL, needed, answers);
 }
 

@@ -80,7 +80,7 @@ static bool find_directory(import_run *run, const import_file *file, FILE *from,
   if (out->offset > size || out->size > size - out->offset)
     return is_damaged(run, file, "its directory lies outside");
   return out->size <= MOST_DIRECTORY ||
-         import_fail(run, file, "the archive's directory has %llu bytes; this reads at most %d",
+         import_fail(run, file, "the archive's directory has %llu bytes; evalci reads at most %d",
                      (unsigned long long)out->size, MOST_DIRECTORY);
 }
 
@@ -121,7 +121,7 @@ static bool check_sizes(import_run *run, const import_file *file, const import_z
     if (e->offset > size || e->packed > size - e->offset)
       return is_damaged(run, file, "an entry lies outside");
     if (e->size > most_entry)
-      return import_fail(run, file, "%s unpacks to %llu bytes; this reads at most %llu", name,
+      return import_fail(run, file, "%s unpacks to %llu bytes; evalci reads at most %llu", name,
                          (unsigned long long)e->size, (unsigned long long)most_entry);
     packed += e->packed;
     unpacked += e->size;
@@ -130,7 +130,7 @@ static bool check_sizes(import_run *run, const import_file *file, const import_z
   if (unpacked > most_unpacked && unpacked / most_ratio > size)
     return import_fail(
         run, file,
-        "the archive of %llu bytes unpacks to %llu; this reads at most %llu times its size",
+        "the archive of %llu bytes unpacks to %llu; evalci reads at most %llu times its size",
         (unsigned long long)size, (unsigned long long)unpacked, (unsigned long long)most_ratio);
   return true;
 }

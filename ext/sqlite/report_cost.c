@@ -46,7 +46,7 @@ static void report_cost_heads(report *r, const board_settings *s) {
 }
 
 static void report_cost_cells(report *r, size_t model, double *missing) {
-  static const char *const words[] = {"", "yes", "cannot be told", "no"};
+  static const char *const words[] = {"", "yes", "undecided", "no"};
   board_costs costs;
   ev_interval mean, per_right;
   board_frontier_word word;
@@ -90,13 +90,14 @@ static void report_cost_words(report *r, const board_settings *s, double uncoste
                "The cost of a right answer is all money spent, including that on wrong and errored "
                "answers, divided by the number of right answers. A model is beaten on both if "
                "another is clearly more accurate and clearly cheaper. It is not beaten if it is "
-               "clearly more accurate or clearly cheaper than each of the others. "
+               "clearly more accurate or clearly cheaper than each of the others; otherwise more "
+               "answers would decide. "
                "<span class=\"soft\">(<code>ratio_ci</code>, "
                "<code>paired_p</code>)</span>");
   if (s->timed)
-    report_add(r,
-               " Half of the answers took no longer than the median. More answers would close an "
-               "interval without an end. <span class=\"soft\">(<code>quantile_ci</code>)</span>");
+    report_add(r, " Half of the answers took no longer than the median. An interval that ends at "
+                  "infinity needs more answers. "
+                  "<span class=\"soft\">(<code>quantile_ci</code>)</span>");
   report_missing(r, uncosted, "cost");
   report_missing(r, untimed, "latency");
   report_add(r, "</p>\n");

@@ -312,7 +312,7 @@ def bounded():
 def reported():
     """The report's table has the digits of the board, and is there where some answer has a cost or a latency."""
     rows = spent(views.answers(98, 4, 2, 80), missing=0.1)
-    words = {"sure": "no", "open": "cannot be told", None: "yes"}
+    words = {"sure": "no", "open": "undecided", None: "yes"}
     for left_out in ((), (9,), (10,), (9, 10)):
         db = filled([tuple(None if i in left_out else x for i, x in enumerate(r)) for r in rows])
         page = Page(one(db, "SELECT eval_report()"))

@@ -71,6 +71,7 @@ def test_help():
 
 def test_usage():
     ends("a verb that is none", 3, "leaderbord", says="did you mean leaderboard?")
+    ends("a file in place of a verb", 3, results, says="a verb must come first, got")
     ends("a verb far from any", 3, "xyzzy", says="evalci --help lists them")
     ends("help of none", 3, "help", "gates", says="did you mean gate?")
     ends("an option first", 3, "--json", "leaderboard", says="a verb must come first")
@@ -294,6 +295,10 @@ def test_terminal():
     out = seen(["leaderboard", results], environment)
     check(f"a heading is bold on a terminal: {out!r}", "\033[1m" in out)
     fits("a narrow terminal", re.sub("\033\\[\\d*m", "", out), 60)
+    out = re.sub("\033\\[\\d*m", "", seen(["leaderboard", results], environment, 40))
+    fits("a terminal too narrow for the table", out, 40)
+    check(f"has a line for each cell: {out!r}", re.search(r"^rank +\S+\nmodel +\S.*\naccuracy +\d+\.\d%\ninterval +\S+–\S+%\n", out, re.M))
+    fits("help on a narrow terminal", seen(["help"], environment, 50), 50)
     fits("a narrow comparison", re.sub("\033\\[\\d*m", "", seen(["compare", results], environment, 72)), 72)
     for dull in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
         check(f"no colour with {dull}", "\033" not in seen(["leaderboard", results], {**environment, **dull}))

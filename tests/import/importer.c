@@ -14,7 +14,7 @@ typedef struct setting {
   const char **to;
 } setting;
 
-/* Whether the text is one of the settings; sets it. */
+/* Sets the setting that the text names; false if it names none. */
 static int set(const setting *settings, size_t count, const char *text) {
   for (size_t i = 0; i < count; i++) {
     size_t n = strlen(settings[i].key);

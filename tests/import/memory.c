@@ -1,6 +1,6 @@
 /*
-** Fails each allocation of an import in turn, alone and with all later ones: the import ends with
-** a message and an unchanged database, or with all answers of the file.
+** Lets each allocation of an import fail in turn, alone and together with all later ones.  The
+** import must end with a message and an unchanged database, or with all answers of the file.
 **
 **   memory TABLE=FILE...     each has three rows for the table
 */
@@ -13,7 +13,7 @@
 #include "../check.h"
 
 static sqlite3_mem_methods real;
-static long left; /* allocations that are given before one is refused; negative: all are */
+static long left; /* the number of allocations before one is refused; negative: none is refused */
 static int lasting;
 
 static int refused(void) {
@@ -43,7 +43,7 @@ static sqlite3_int64 rows_in(sqlite3 *db, const char *table) {
   return rows;
 }
 
-/* Whether it was imported; the database has three rows then, and no table else. */
+/* Whether the file was imported.  The database then has three rows, else no table. */
 static int import(const char *table, const char *path, long refuse, int all) {
   sqlite3 *db;
   import_choices choices = {.keep = strcmp(table, "results") == 0 ? "lang" : NULL};
@@ -54,8 +54,8 @@ static int import(const char *table, const char *path, long refuse, int all) {
   char *error = import_results(db, &path, 1, &choices, &done);
   left = -1;
   int ok = !error && done.table;
-  check(!error || strstr(error, "memory"), error, 0, 1); /* it says what was short */
-  /* Undoing takes memory too. */
+  check(!error || strstr(error, "memory"), error, 0, 1); /* the message names what was missing */
+  /* A rollback needs memory too. */
   if (!sqlite3_get_autocommit(db))
     check(all && sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL) == SQLITE_OK, "undone", 0, 1);
   sqlite3_int64 rows = rows_in(db, table), wanted = ok ? 3 : -1;

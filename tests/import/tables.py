@@ -223,7 +223,7 @@ def databases(t):
     t.imports("a database", own, [("m", "own 100% #?", 1, 1, 1, None, None), ("m", "own 100% #?", "b", 1, 0, None, None)])
     t.imports("a view of it, by name", own, [("m", "t", 1, 1, 0, None, None), ("m", "t", "b", 1, 1, None, None)], table="other", task_name="t")
     t.imports("its columns are kept", own, [(5,), (6,)], "SELECT price FROM results ORDER BY item", keep="price")
-    t.refuses("a table that is not there", own, "the table missing cannot be read", "--table", table="missing")
+    t.refuses("a table that is not there", own, "the table missing cannot be read: no such table: missing; there are: ", "--table", table="missing")
     with sqlite3.connect(own) as connection:
         connection.executescript("PRAGMA journal_mode = WAL; INSERT INTO results VALUES ('m', 'c', 1, 7)")
     t.imports("a database with a write-ahead log", own, [(3,)], "SELECT count(*) FROM results")

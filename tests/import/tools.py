@@ -325,7 +325,7 @@ def swebench(t):
     t.check("swebench: imports", [row for row in t.told(db, folder) if row[0]], [
         ("m__x", "2 tasks", None, 3, 2, 0.666667, 0, None),
         ("openai__gpt-5.run1", "2 tasks", None, 4, 1, 0.25, 1, left), ("claude", "2 tasks", None, 3, 2, 0.666667, 0, None),
-        ("agent", None, None, 0, None, None, 0, "not imported: it lists what was resolved, not what was asked: name a file with the ids, --items")])
+        ("agent", None, None, 0, None, None, 0, "not imported: it lists the resolved instances alone; name a file with the ids of all by --items FILE")])
     t.check("swebench: rows", t.rows(db, "SELECT task, item, attempt, correct, error FROM results WHERE model = 'openai__gpt-5.run1' ORDER BY item"), [
         ("a-b/c-d", "a-b__c-d-7", 1, None, "infrastructure: no space left"), ("a-b/c-d", "a-b__c-d-8", 1, 0, None), ("django/django", "django__django-11099", 1, 1, None),
         ("django/django", "django__django-2", 1, 0, None), ("django/django", "django__django-3", 1, 0, None)])
@@ -354,7 +354,7 @@ def tau_bench(t):
                              "odd.json": [run(0, 0, 1.0, action="transfer")], "voice/results.json": voice, "voice/simulations/x.json": {"id": "x", "task_id": "20", "trial": 0}})
     db = t.path("tau.db")
     t.check("tau_bench: imports", [row for row in t.told(db, folder) if row[0]], [
-        ("odd", None, None, 0, None, None, 0, "not imported: the domain is unknown: give --task-name NAME"),
+        ("odd", None, None, 0, None, None, 0, "not imported: the domain is unknown; name it by --task-name NAME"),
         ("sonnet-retail", "retail", None, 2, None, 0.75, 0, None), ("tool-calling-gpt-4o-0.0", "airline", None, 3, 2, 0.666667, 1, None),
         ("gpt-5", "telecom", None, 2, 1, 0.5, 2, None), ("voice", "telecom", None, 1, 1, 1.0, 0, None)])
     t.check("tau_bench: rows", t.rows(db), [
@@ -384,7 +384,7 @@ def helm(t):
     t.check("helm: imports", [row for row in t.told(db, folder) if row[0] or row[7].startswith("not imported: no run_spec")], [
         (None, None, "exact_match, test", 0, None, None, 0, "not imported: no run_spec.json beside it that names the run and its model"),
         (gpt, mmlu, "exact_match, test", 3, 2, 0.666667, 1, "1 perturbed instances are left out"),
-        (gpt, "wild", None, 0, None, None, 0, "not imported: none of the usual metrics is in it: choose one, --metric, of bytes, elo"),
+        (gpt, "wild", None, 0, None, None, 0, "not imported: none of the usual metrics is in it; choose one of bytes, elo by --metric"),
         (gpt, "summarization", "rouge_l, test", 2, None, 0.625, 0, None)])
     t.check("helm: rows", t.rows(db), [
         (gpt, mmlu, "id1", 1, 0, 0.0, None), (gpt, mmlu, "id2", 1, 1, 1.0, None), (gpt, mmlu, "id2", 2, 1, 1.0, None), (gpt, mmlu, "id3", 1, None, None, "score is missing"),
@@ -412,7 +412,7 @@ def helm_splits(t):
             ("helm-summarize's schema goes before", {"schema.json": written, "schema_lite.yaml": yaml}, {}, taken("f1_score, test", 1, None, 0.25, left.format(2))),
             ("a schema without the group", {"schema.yaml": yaml.replace("narrative_qa #", "other #")}, {}, taken("exact_match, test", 1, 0, 0.0, left.format(2))),
             ("the schema's metric is not there", {"schema.yaml": yaml.replace("f1_score", "classification_macro_f1")}, {},
-             [("m", "narrative_qa", None, 0, None, None, 0, "not imported: the schema's main metric, classification_macro_f1, is not in it: choose one, --metric, of exact_match, f1_score")])):
+             [("m", "narrative_qa", None, 0, None, None, 0, "not imported: the schema's main metric, classification_macro_f1, is not in it; choose one of exact_match, f1_score by --metric")])):
         t.check(f"helm: {what}", t.told(t.path("helm.db"), t.files({**files, **more}), **choices)[-1:] if "not there" not in what else
                 t.told(t.path("helm.db"), t.files({**files, **more, "z/per_instance_stats.json": both, "z/run_spec.json": {**spec, "groups": []}}), **choices)[:1], said)
     mixed = instance(1, exact_match=1)

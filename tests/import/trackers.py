@@ -232,8 +232,8 @@ def harbor(t):
     t.imports("Harbor: a reward of any name", one(reward={"tests": 0.5}), [(0.5, None)], score)
     t.imports("Harbor: of several the one named reward", one(reward={"a": 0, "reward": 1}), [(1.0, 1)], score)
     t.imports("Harbor: or the one that is chosen", one(reward={"a": 0, "reward": 1}), [(0.0, 0)], score, metric="a")
-    t.refuses("Harbor: several", one(reward={"a": 0, "b": 1}), "a__1: has no reward named reward: choose one of a, b")
-    t.refuses("Harbor: none of that name", one(reward={"a": 0, "b": 1}), "a__1: has no reward named c: choose one of a, b", metric="c")
+    t.refuses("Harbor: several", one(reward={"a": 0, "b": 1}), "a__1: has no reward named reward; choose one of a, b by --metric")
+    t.refuses("Harbor: none of that name", one(reward={"a": 0, "b": 1}), "a__1: has no reward named c; choose one of a, b by --metric", metric="c")
     t.imports("Harbor: an agent without a model, tasks of no dataset", one(reward=1, agent_info={"name": "oracle"}, source=None),
               [("oracle", "adhoc")], "SELECT model, task FROM results")
     t.refuses("Harbor: a trial without a task", t.file("result.json", json.dumps(trial(None, 1, 1))), "has no task_name")
