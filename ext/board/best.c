@@ -1,8 +1,8 @@
 /*
 ** How sure it is that each model is the best of all.
 **
-** 1. Every model gets a Beta posterior with a uniform prior, of as many answers as its
-**    questions are worth: its own number if answers are right or wrong and asked once, else
+** 1. Every model gets a Beta posterior with a uniform prior and an effective number of answers:
+**    their actual number if they are right or wrong and asked once, else
 **    m (1 - m) / se^2 - 1, with m its accuracy and se the standard error over questions,
 **    s^2 / (n + 1) of n question means with the variance s^2: that of the Bayesian
 **    bootstrap, by which right or wrong answers asked once are worth n.

@@ -1,8 +1,8 @@
 /*
 ** The cost of answers and their latency.
 **
-** Every answer with a cost or a latency counts, including errored ones: they were paid and
-** waited for too.  Unknown costs (NAN) are left out, and counted.
+** Every answer with a cost or a latency counts, including errored ones, which cost money and time
+** too.  Unknown costs (NAN) are left out, and counted.
 **
 ** 1. The mean cost of an answer.  Costs have no upper limit, so the interval is
 **    ev_other_tasks(), a mean over questions with imagined questions just beyond those seen,

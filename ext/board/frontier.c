@@ -1,5 +1,5 @@
 /*
-** The frontier: which models nobody beats on both accuracy and cost.
+** The frontier: the models that no other model beats on both accuracy and cost.
 **
 ** 1. Of every two models with an accuracy and a cost, whether one is demonstrably more
 **    accurate: its p, corrected for all pairs by Holm's method (pairs.c), is at most (1 - level)/2.
@@ -9,7 +9,7 @@
 ** 3. A model is surely on the frontier if it is demonstrably more accurate or demonstrably
 **    cheaper than every other; beaten, if another is demonstrably both; and else open.
 **
-** All verdicts of both kinds together are right with the chance `level`.
+** All verdicts of both kinds are right together with probability `level`.
 */
 #include <stdlib.h>
 

@@ -12,8 +12,8 @@
 ** names.c
 */
 
-/* A set of names, each with an owner, as a question belongs to a task.  Names are numbered in
-** the order in which they came. */
+/* A set of names, each with an owner, as a question has its task.  Names are numbered in the order
+** in which they came. */
 typedef struct board_entry {
   size_t at; /* of its bytes */
   uint32_t size, hash, owner, kind;

@@ -1,6 +1,6 @@
 /*
 ** Tasks, questions and attempts at once (ext/stats/nested.h), where answers are right or wrong:
-** each task's accuracy on new questions, and where the noise is.
+** each task's accuracy on new questions, and the shares of the variance.
 */
 #include "../stats/nested.h"
 
@@ -52,7 +52,7 @@ static ev_items items_of(const suite *s) {
   return (ev_items){s->list, s->count, s->tasks};
 }
 
-/* Whether the board gives up the nested model for a status, and goes on without. */
+/* Whether the board falls back to methods without the nested model after this status. */
 static bool gives_up(ev_status status) {
   return status == EV_NOT_CONVERGED || status == EV_TOO_LARGE;
 }
@@ -65,7 +65,7 @@ static bool asked_again_among_others(const board *b, size_t model, size_t task) 
   return b->row_of && !b->task[task].graded && parts[task].repeated && others > 0;
 }
 
-/* Where the model gave up; NaN is where nothing was computed yet. */
+/* Marks tasks for which the nested model failed; NaN marks those not yet computed. */
 static const ev_interval GAVE_UP = {HUGE_VAL, HUGE_VAL};
 
 /* Fills in the model's row of b->nested. */

@@ -1,5 +1,6 @@
 /*
-** Questions: how many models have them right, and whether those are the better models.
+** Questions: how many models have each right, and whether these are the models that do better on
+** the rest.
 **
 ** A model's score on a question is its share, the mean share if it was asked again; its rest
 ** score is the mean of its scores on all other questions that it answered.

@@ -3,22 +3,22 @@
 ** thing that two raters rated, kappa_table_ci(a, b, n [, ...]) over one row per pair of ratings;
 ** alpha_ci(rating, unit [, level [, metric]]) over one row per rating; and the points.
 **
-** Rows are kept by the pair of ratings, or of unit and rating.  A rating is any value; text that
-** is a number counts as one.  Ratings that are all 0 or 1 are of these two categories, also when
-** one of them never occurs; other ratings of one category leave nothing to agree about by chance:
-** NULL.
+** Rows are kept by the pair of ratings, or of unit and rating.  A rating is any value; text that is
+** a number counts as that number.  Ratings that are all 0 or 1 have these two categories even if
+** one of them never occurs.  Other ratings that are all of one category give NULL, since no
+** disagreement is expected by chance.
 */
 #include <math.h>
 #include <stdlib.h>
 
 #include "function.h"
 
-/* Only numbers have an order that means something. */
+/* Distances other than 'nominal' need finite numbers. */
 static bool read_rating(evalci_call *call, sqlite3_value *value, ev_distance distance,
                         evalci_key *key) {
   double number = NAN;
   if (distance == EV_NOMINAL)
-    evalci_read_number(value, &number); /* makes a number of text that is one */
+    evalci_read_number(value, &number); /* turns text that is a number into one */
   else if (!evalci_read_number(value, &number) || !(fabs(number) <= 0x1p500))
     return evalci_fail(call,
                        "a rating must be a %s to be ordered, got %s; 'nominal' takes any value",
@@ -158,7 +158,7 @@ static int by_unit(const void *a, const void *b) {
   return (x->category > y->category) - (x->category < y->category);
 }
 
-/* Ratings of units that have two and more, whose entries have how many. */
+/* Lists the ratings of units with two or more of them; the entry of a unit counts its ratings. */
 static bool list_ratings(const evalci_group *g, evalci_keys *units, evalci_keys *categories,
                          evalci_call *call, double *values, ev_ratings *r) {
   ev_unit_rating *list = (ev_unit_rating *)r->list;

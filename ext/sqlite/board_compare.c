@@ -43,7 +43,7 @@ static const char *const compare_columns[CM_COLUMNS + 1] = {
 
 static const char compare_name[] = "eval_compare";
 
-/* The pair that was asked for by both its models. */
+/* The pair whose two models WHERE names. */
 static ev_status list_one(evalci_board_cursor *c, size_t a, size_t b) {
   size_t models = board_models(c->board);
   board_pair p = {0};
@@ -87,7 +87,7 @@ static ev_status know_interval(evalci_board_cursor *c, ev_host host) {
   return c->status;
 }
 
-/* The same pair among all, which may have its models the other way round. */
+/* The same pair in the list of all pairs, where its models may be in the other order. */
 static ev_status held_pair(evalci_board_cursor *c, ev_host host, double *p_all, int *verdict) {
   size_t a = board_model_place(c->board, c->pair.a), b = board_model_place(c->board, c->pair.b);
   ev_status status = board_test_pairs(c->board, host);

@@ -51,8 +51,8 @@ evalci_shared_board *evalci_hold_last(evalci_boards *boards) {
   return boards->first;
 }
 
-/* Only open cursors hold boards, so only running statements do.  If one statement runs, besides
-** those that read its sources, it is the one that asks. */
+/* Boards are held by open cursors alone, so by running statements.  If a single statement runs,
+** apart from those that read its sources, the boards held are its own. */
 static bool one_statement(const evalci_boards *boards, sqlite3 *db) {
   int busy = 0;
   for (sqlite3_stmt *s = NULL; (s = sqlite3_next_stmt(db, s));) busy += sqlite3_stmt_busy(s) != 0;

@@ -63,7 +63,7 @@ static void show_task_interval(evalci_board_cursor *c, sqlite3_context *context,
   evalci_result_ci(context, "eval_tasks", c->status, c->ci, part, c->standing.accuracy);
 }
 
-/* Which it is, is known only with the interval. */
+/* The method is known only once the interval is computed. */
 static void show_task_method(evalci_board_cursor *c, sqlite3_context *context) {
   const evalci_board_row *row = &c->rows[c->at];
   const char *method;

@@ -1,8 +1,8 @@
 /*
 ** Private to ext/sqlite: the rows of the table in evalci.c, and what runs them.
 **
-** Every function is one row of one struct.  Its kind says how SQLite runs it; what it is
-** computed from and the model that computes it are the row's, as its kind needs them.
+** Every function is one row of one struct.  Its kind says how SQLite runs it; the other fields say
+** what it is computed from and by which model, as far as the kind needs them.
 */
 #ifndef EVALCI_FUNCTION_H
 #define EVALCI_FUNCTION_H
@@ -123,7 +123,7 @@ extern const evalci_kind evalci_of_rows, evalci_of_counts;
 
 /* The state of a group or frame; zeroed before its first row. */
 struct evalci_group {
-  bool failed;             /* a row was refused: there is nothing to answer */
+  bool failed;             /* a row was refused, so there is no result */
   int columns;             /* the number of arguments before the options */
   sqlite3_int64 rows;      /* in the group or frame, including rows that are skipped */
   ev_options options;      /* the options of the first row */
@@ -150,11 +150,11 @@ void evalci_gathered_final(sqlite3_context *context);
 */
 typedef struct evalci_shared evalci_shared;
 
-/* NULL without memory.  Let go of by evalci_unshare(). */
+/* NULL without memory.  Released by evalci_unshare(). */
 evalci_shared *evalci_share(void);
 void evalci_unshare(evalci_shared *shared);
 
-/* A copy of a row that shares; NULL without memory. */
+/* A copy of a row that shares the memo; NULL without memory. */
 void *evalci_shared_row(evalci_shared *shared, const evalci_function *f);
 void evalci_free_row(void *row);
 
@@ -167,13 +167,13 @@ extern const evalci_rows evalci_attempted_items, evalci_given_items;
 
 extern const evalci_kind evalci_of_clusters;
 
-/* Likewise over attempts, of which every question has at least k. */
+/* Likewise over attempts; every question has at least k. */
 extern const evalci_kind evalci_of_attempts;
 
 /* JSON with every cluster's own interval. */
 extern const evalci_kind evalci_each_of_clusters;
 
-/* The clusters, to be freed; NULL where there are none, or no memory, which is told. */
+/* The clusters, to be freed; NULL if there are none, or after reporting that there is no memory. */
 ev_cluster *evalci_list_clusters(sqlite3_context *context, const evalci_group *g, size_t *count);
 
 /*
@@ -217,7 +217,7 @@ extern const evalci_rows evalci_votes, evalci_vote_counts;
 extern const evalci_kind evalci_rated_models, evalci_rated_pairs;
 
 /*
-** planning.c: rates and numbers of questions, to what they promise or need.
+** planning.c: rates and numbers of questions, to a power or a number of questions.
 */
 extern const evalci_kind evalci_planned, evalci_planned_runs;
 extern const struct evalci_plan evalci_plan_n, evalci_power_paired, evalci_plan_paired;
@@ -281,9 +281,9 @@ extern const struct evalci_picture evalci_forest, evalci_heatmap;
 ** arity.c: a wrong number of arguments (contract 8).
 */
 
-/* For calls like prob_better(18, 20, 10, 20), where somebody with counts took the aggregate for
-** its twin: the call of the twin, to be freed; NULL where there is none, or it takes other
-** arguments. */
+/* For calls like prob_better(18, 20, 10, 20), where somebody with counts mistook the aggregate for
+** its twin over counts: the call of the twin, to be freed; NULL if there is no twin, or it takes
+** other arguments. */
 char *evalci_twin_call(const evalci_function *f, int argc, sqlite3_value **argv);
 
 /* The kind registered for every arity that a function does not take: it reports an error. */

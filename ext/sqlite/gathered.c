@@ -42,7 +42,7 @@ void evalci_gathered_inverse(sqlite3_context *context, int argc, sqlite3_value *
     evalci_report(context, &call);
 }
 
-/* NULL when there were no rows, or a bad one. */
+/* NULL if there were no rows, or one was refused. */
 void evalci_gathered_value(sqlite3_context *context) {
   const evalci_function *f = sqlite3_user_data(context);
   const evalci_group *g = sqlite3_aggregate_context(context, 0);

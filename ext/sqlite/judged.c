@@ -1,8 +1,8 @@
 /*
 ** A judge's scores in SQL, corrected by a person's: judged_mean_ci(judge, truth) and
-** judged_diff_ci(judge_a, judge_b, truth_a, truth_b), over rows or over one row per different
-** pair of scores.  An entry is such a pair, with NAN as the truth if no person labelled it, and how
-** often it came.
+** judged_diff_ci(judge_a, judge_b, truth_a, truth_b), over rows or over one row per different pair
+** of scores.  An entry is such a pair, with NAN as the truth if no person labelled it, and counts
+** its rows.
 **
 ** A row without the judge's score is skipped.  A difference is labelled where both truths are.
 */

@@ -1,10 +1,10 @@
 /*
 ** Private to ext/sqlite: a hash table from SQL values to a few counts each.
 **
-** A key is any SQL value but NULL, compared as GROUP BY compares it with the
-** BINARY collation (contract 11): 1 and 1.0 are one key, '1' is another, x'31' a third.  Rows come
-** and go in a window, so an entry's counts may fall back to nothing; it is then
-** vacant, passed over, and swept when such entries are the most.
+** A key is any SQL value but NULL, compared as GROUP BY compares it with the BINARY collation
+** (contract 11): 1 and 1.0 are one key, '1' is another, x'31' a third.  Rows enter and leave a
+** window, so the counts of an entry may return to zero.  Such an entry is vacant: it is skipped,
+** and removed once vacant entries are the majority.
 */
 #ifndef EVALCI_KEYS_H
 #define EVALCI_KEYS_H

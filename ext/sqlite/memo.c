@@ -3,8 +3,8 @@
 ** about last, so that paired_diff_ci and paired_prob_better of the same counts, in a row or
 ** a group, cost one.
 **
-** A connection gets rows of its own for them, which hold the memo; the last one that
-** SQLite lets go of frees it.  SQLite runs one function of a connection at a time.
+** Each connection has its own copies of these functions' rows, which share the memo; when SQLite
+** releases the last copy, the memo is freed.  SQLite runs one function of a connection at a time.
 */
 #include "../stats/paired.h"
 #include "function.h"
@@ -14,7 +14,7 @@ struct evalci_shared {
   ev_paired_memo memo;
 };
 
-/* A row of the table, and whom it shares with. */
+/* A row of the table, with what it shares. */
 typedef struct shared_row {
   evalci_function row;
   evalci_shared *shared;

@@ -3,8 +3,8 @@
 ** attempts, nested_ci_counts(k, n, task [, ...]) over one row per question, and nested_each and
 ** noise likewise.
 **
-** A key holds a task and a question, with counts k and n.  Where questions have no names it holds
-** k and n in their place, and counts such questions.
+** A key holds a task and a question, with counts k and n.  If questions have no names, the key
+** holds a task with k and n, and its count is the number of such questions.
 */
 #include <math.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 static report_axis report_board_axis(const report *r) {
   double least = 1, most = 0;
   for (size_t i = 0; i < r->ranked; i++) {
-    const report_model *m = &r->models[i]; /* fmin and fmax take the one that is no NAN */
+    const report_model *m = &r->models[i]; /* fmin and fmax ignore a NAN */
     least = fmin(fmin(least, m->ci.lo), m->bounded.lo);
     most = fmax(fmax(most, m->ci.hi), m->bounded.hi);
   }

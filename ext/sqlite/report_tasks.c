@@ -77,7 +77,7 @@ typedef struct report_gap {
 static report_gap report_gap_of(size_t task, const report_task_cell *cells, size_t count) {
   double highest = NAN, lowest = NAN;
   for (size_t i = 0; i < count; i++) {
-    highest = fmax(highest, cells[i].ci.lo); /* of a number and NAN the number */
+    highest = fmax(highest, cells[i].ci.lo); /* fmax of a number and NAN is the number */
     lowest = fmin(lowest, cells[i].ci.hi);
   }
   return (report_gap){highest - lowest, task};

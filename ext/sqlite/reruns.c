@@ -1,8 +1,8 @@
 /*
 ** The score of a rerun in SQL: rerun_ci(y, item [, level]) and rerun_prob(a, b, item).
 **
-** A question needs a second attempt to tell how often an answer changes: without any there
-** is nothing to predict from, which is an error.
+** How often an answer changes is known only from questions with a second attempt; it is an error if
+** no question has one.
 */
 #include "../stats/icc.h"
 

@@ -1,9 +1,8 @@
 /*
 ** Private to ext/sqlite: a hash table of different scores, and how often each came.
 **
-** Scores come and go in a window, and are counted rather than summed: the same rows
-** give the same table in whatever order they came, and a frame gives what its rows
-** give.
+** Scores come and go in a window, and are counted rather than summed: the same rows give the same
+** table in any order, and a frame has the result of its rows.
 */
 #ifndef EVALCI_SCORES_H
 #define EVALCI_SCORES_H

@@ -42,7 +42,7 @@ static sqlite3_int64 *rows_like(tally *t, const int *y) {
   return &t->seen[y[0] + 1][y[1] + 1];
 }
 
-/* Whether a call like wilson_ci(18, 20) comes from somebody with counts who took the aggregate
+/* Whether a call like wilson_ci(18, 20) comes from somebody with counts who mistook the aggregate
 ** for the scalar.  If y is 0 or 1 and the level is like 95, it is a percentage instead. */
 static bool looks_like_k_n(const evalci_function *f, int argc, sqlite3_value **argv) {
   double y, level;
@@ -203,7 +203,7 @@ static bool any_pair(const tally *t) {
   return (t->seen[1][1] | t->seen[1][2] | t->seen[2][1] | t->seen[2][2]) != 0;
 }
 
-/* Of the frame or group; NULL when there were no rows, or a bad one. */
+/* The result of the frame or group; NULL if there were no rows, or one was refused. */
 static void answer_tally(sqlite3_context *context) {
   const evalci_layout *layout = ((const evalci_function *)sqlite3_user_data(context))->layout;
   const tally *t = sqlite3_aggregate_context(context, 0);
