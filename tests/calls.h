@@ -1,7 +1,6 @@
 /*
-** Calls of every function of evalci, which oom.c and threads.c repeat under hardship:
-** those of the catalogue with every arity and, for aggregates, over a window frame; and
-** some chosen ones.
+** Calls of every function of evalci, which oom.c and threads.c repeat: for each function of the
+** catalogue every arity and, for aggregates, a window frame; and some chosen ones.
 */
 #ifndef CALLS_H
 #define CALLS_H
@@ -28,7 +27,7 @@ static const char *const chosen_calls[] = {
     "SELECT method, given_k, given_n, given_level FROM ci_methods(18, '20', 0.9)",
     "SELECT ci_width('[-1e-3, 9e999]'), ci_bar('[-1,2]', 1, 500)",
     "SELECT json_object('ci', wilson_ci_counts(18, 20)), evalci_version()",
-    /* clusters that come and go until the dead are swept, and the table grows */
+    /* clusters enter and leave the frame until vacant entries are removed, and the table grows */
     "WITH r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 70)"
     " SELECT max(length(ci)) FROM (SELECT clustered_clt_ci(i % 2, 'key ' || i)"
     " OVER (ORDER BY i ROWS 1 PRECEDING) AS ci FROM r)",
@@ -45,7 +44,7 @@ static const char *const chosen_calls[] = {
     "'0.6', "
     "'another') UNION ALL SELECT *, source, baseline, candidate FROM eval_gate('answers', NULL, "
     "0.6, 'a model')",
-    /* a question that was asked again, of which clusters are made */
+    /* a question with several attempts, whose attempts are a cluster */
     "SELECT * FROM eval_gate('t', '{\"model\":\"b\",\"item\":\"passage\",\"correct\":\"y\"}', "
     "0.6, '0')",
     /* a pair task by task, questions that are right or wrong, counts */
@@ -56,24 +55,24 @@ static const char *const chosen_calls[] = {
     "'{\"model\":\"i\",\"item\":\"passage\",\"correct\":\"a\"}')",
     "SELECT model, ci, rank_lo, p_best FROM eval_leaderboard('counted')",
     "SELECT * FROM eval_tasks('counted', '{\"k\":\"k\",\"n\":\"n\"}')",
-    /* a judge's scores, which kappa takes; the mean is not corrected, which takes long */
+    /* a judge's scores and kappa; without the corrected mean, which takes long */
     "SELECT kappa, kappa_ci, ac1, judged, source FROM eval_judge('t', "
     "'{\"judge\":\"k\",\"truth\":\"n\",\"lo\":0,\"hi\":100}')",
-    /* less data than their calls by the catalogue, which take long */
+    /* less data than in the calls made from the catalogue, which take long */
     "SELECT bt_ratings(x, y, 1), bt_pairs(x, y, 1) FROM (SELECT 'a' AS x, 'b' AS y)",
     "SELECT kappa_ci(k, n), alpha_ci(k, passage, 0.9, 'ordinal') FROM t WHERE i < 3",
     "SELECT forest_svg(passage, 0.5, NULL) OVER (ORDER BY i ROWS 1 PRECEDING) FROM t",
     "SELECT forest_svg(NULL, 0.5, '[0,1]')",
     "SELECT forest_svg('a', 2, '[0.5,9]', '{\"scale\":\"log\",\"axis\":\"odds \\u00e9\"}') FROM t",
     "SELECT heatmap_svg(passage, i, NULL) OVER (ORDER BY i ROWS 1 PRECEDING) FROM t",
-    /* pictures that grow, and that do while the oldest of their rows leave */
+    /* pictures whose rows need more memory, also while their oldest rows leave the frame */
     "WITH r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 40)"
     " SELECT length(forest_svg(i, 0.5, '[0,1]')) FROM r",
     "WITH r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 40)"
     " SELECT max(length(svg)) FROM (SELECT forest_svg(i, 0.5, '[0,1]')"
     " OVER (ORDER BY i ROWS 1 PRECEDING) AS svg FROM r)",
 
-    /* what is refused stays refused, with its message */
+    /* errors, each with its message */
     "SELECT bayes_ci('a result that is none')",
     "SELECT bayes_ci(18, 20)",
     "SELECT clustered_ci(1, NULL)",
@@ -123,7 +122,7 @@ static char *calls_of(const function *f, const char *after, const char *from) {
   return sqlite3_str_finish(sql);
 }
 
-/* Of what takes milliseconds one call with all that it takes, over two rows. */
+/* Makes one call, with all arguments and over two rows, of a function that takes milliseconds. */
 static void calls_make_dearest(const function *f) {
   char *call = function_call(f, f->count, NULL);
   calls_add(
@@ -131,8 +130,8 @@ static void calls_make_dearest(const function *f) {
   sqlite3_free(call);
 }
 
-/* A frame that rows enter and leave, a shorter one for what is dear.  A table is
-** called with all its arguments.  What costs more than `most` is left out. */
+/* Makes the calls: over a frame that rows enter and leave, or a shorter one for slow functions.  A
+** table is called with all its arguments.  Functions that take longer than `most` are left out. */
 static void calls_make(const catalogue *c, double most) {
   for (int i = 0; i < c->function_count; i++) {
     const function *f = &c->functions[i];
@@ -163,7 +162,8 @@ static void calls_free(void) {
   while (call_count > 0) sqlite3_free(calls[--call_count]);
 }
 
-/* Adds to the answer.  One that is longer would be compared in part. */
+/* Adds to the answer.  An answer that is too long is an error, because only part of it would be
+** compared. */
 static void answer_add(char *answer, const char *text) {
   size_t used = strlen(answer);
   if (snprintf(answer + used, ANSWER - used, "%s|", text) < (int)(ANSWER - used)) return;
@@ -171,8 +171,8 @@ static void answer_add(char *answer, const char *text) {
   exit(2);
 }
 
-/* Every value of every row, as text that tells two doubles apart; or the message
-** of the error.  Returns the code that ended it. */
+/* Writes every value of every row, as text that is different for different doubles, or the message
+** of the error.  Returns the last result code. */
 static int calls_answer(sqlite3 *db, const char *sql, char answer[ANSWER]) {
   sqlite3_stmt *statement = NULL;
   answer[0] = 0;

@@ -18,7 +18,7 @@ enum {
   CATALOGUE_ARITY = 8, /* the most arguments that a function takes */
 };
 
-/* What values an argument takes. */
+/* The values that an argument takes. */
 typedef enum argument_class {
   ARG_RESULT,
   ARG_PART,
@@ -59,9 +59,9 @@ typedef enum result_class {
   RESULT_CLASSES
 } result_class;
 
-/* How far from right a number may be. */
+/* The allowed error of a number. */
 typedef struct tolerance {
-  double size; /* 0 when none is stated */
+  double size; /* 0 if none is stated */
   bool relative;
 } tolerance;
 
@@ -72,13 +72,13 @@ typedef struct function {
   double cost, most;
   char holds[8];
   tolerance slack, bar;
-  int count;   /* of arguments, when all are given */
-  int columns; /* of them that are no options */
+  int count;   /* the number of all arguments */
+  int columns; /* the number of required ones */
   const argument *arguments[CATALOGUE_ARITY];
   int arities[CATALOGUE_ARITY], arity_count;
 } function;
 
-/* The list, and the SQL of the table that examples are about. */
+/* The list, and the SQL that makes the table of the examples. */
 typedef struct catalogue {
   argument arguments[CATALOGUE_ARGUMENTS];
   function functions[CATALOGUE_FUNCTIONS];
@@ -86,7 +86,7 @@ typedef struct catalogue {
   char *table;
 } catalogue;
 
-/* A call that takes so long is dear: tests make few of them. */
+/* Whether a call takes so long that tests make only a few. */
 static inline bool function_is_dear(const function *f) {
   return f->cost >= 100;
 }
@@ -99,7 +99,7 @@ static inline bool result_is_interval(result_class result) {
   return result <= RESULT_INTERVAL;
 }
 
-/* Where a result lies. */
+/* The range of a result. */
 static inline double result_least(result_class result) {
   static const double least[RESULT_CLASSES] = {0, -1, 0, -HUGE_VAL, 0, -HUGE_VAL, 0, 1};
   return least[result];
@@ -116,7 +116,7 @@ static inline void catalogue_wrong(const char *line) {
   exit(2);
 }
 
-/* Which of the names it is; exits when it is none. */
+/* The index of a name among the names; exits if it is not one of them. */
 static inline int catalogue_index(const char *name, const char *const *names, int count,
                                   const char *line) {
   for (int i = 0; i < count; i++)
@@ -157,7 +157,7 @@ static inline tolerance catalogue_tolerance(const char *text) {
   return (tolerance){size, *rest == 'r'};
 }
 
-/* The names between the parentheses; a bracket ends an arity. */
+/* Reads the names between the parentheses; each bracket begins an option. */
 static inline void catalogue_read_signature(catalogue *c, function *f, char *signature,
                                             const char *line) {
   static const char between[] = "(), \n";
@@ -235,8 +235,8 @@ static inline const function *catalogue_function(const catalogue *c, const char 
   return NULL;
 }
 
-/* A call with so many arguments: columns c0, c1, ... when `column` is "c", examples when
-** it is NULL; to be freed with sqlite3_free. */
+/* A call with this number of arguments: the columns c0, c1, ... if `column` is "c", examples if it
+** is NULL; to be freed with sqlite3_free. */
 static inline char *function_call(const function *f, int arity, const char *column) {
   sqlite3_str *sql = sqlite3_str_new(NULL);
   sqlite3_str_appendf(sql, "%s(", f->name);

@@ -18,7 +18,7 @@ static inline void check(bool ok, const char *what, double got, double wanted) {
   }
 }
 
-/* The closing line, and the exit status: having checked nothing is no success. */
+/* Prints the closing line; returns the exit status.  A test that checked nothing has failed. */
 static inline int check_summary(void) {
   printf("%d passed, %d failed\n", passed, failed);
   return failed || !passed;

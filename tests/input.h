@@ -1,6 +1,6 @@
 /*
-** Rows of values that a test passes to SQL through a table-valued function of its own,
-** without binding or parsing, and any number of rows for one prepared statement.
+** A table-valued function that hands a test's own rows to SQL, without binding or parsing; one
+** prepared statement serves any number of rows.
 */
 #ifndef INPUT_H
 #define INPUT_H
@@ -22,8 +22,8 @@ typedef struct cell {
 
 typedef struct input_table {
   cell (*rows)[INPUT_WIDTH];
-  const long *times; /* how often each row stands there; NULL when once */
-  int first, end;    /* those that SQL sees */
+  const long *times; /* how often each row occurs; NULL means once */
+  int first, end;    /* the rows that SQL sees */
 } input_table;
 
 typedef struct input_vtab {
@@ -35,7 +35,7 @@ typedef struct input_cursor {
   sqlite3_vtab_cursor base;
   const input_table *table;
   int row;
-  long left; /* times that it still stands there */
+  long left; /* how often the row is still to come */
 } input_cursor;
 
 static inline void input_go(input_cursor *c, int row) {

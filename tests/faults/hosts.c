@@ -1,8 +1,7 @@
 /*
-** Tests the extension in hosts that this machine does not have: older and newer ones, and
-** hosts short of memory at points where SQLite itself would report it first.
-** sqlite3_evalci_init() gets the test's own table of routines, which are SQLite's except
-** for those that play a part.
+** Tests the extension in hosts that this machine does not have: older and newer SQLite versions,
+** and hosts that run out of memory where SQLite itself would report it first. sqlite3_evalci_init()
+** gets the test's own table of routines, which are SQLite's except for those that imitate the host.
 */
 #include <stdarg.h>
 #include <stdbool.h>
@@ -19,7 +18,7 @@
 #include "../../ext/evalci.h"
 #include "../check.h"
 
-/* As of 3.41 the table goes on where that of these headers may end. */
+/* From 3.41 on the table has more routines than these headers may know. */
 typedef struct host_table {
   sqlite3_api_routines routines;
   int (*is_interrupted)(sqlite3 *);
@@ -45,22 +44,23 @@ static void find_routines(void) {
 }
 
 /*
-** The parts that a host can play
+** The behaviour of the host
 */
 static struct {
   int version;
   char version_text[20];
   bool interrupted;
-  int asked; /* times, whether it was interrupted */
+  int asked; /* how often, and whether it was interrupted */
   bool no_state, no_text, no_blob;
-  int answers;                  /* texts and numbers that were returned */
-  int configured;               /* times that a table was configured */
+  int answers;                  /* how many texts and numbers were returned */
+  int configured;               /* how often a table was configured */
   int configuration;            /* and how */
   const sqlite3_module *module; /* of the table last registered */
   void *module_data;
   bool undeclared; /* tables need not be declared */
-  double number;   /* last returned to nobody */
-  int json, other; /* functions registered with the flag of what returns JSON, and without */
+  double number;   /* the last result that had no receiver */
+  int json,
+      other; /* how many functions were registered with the flag for JSON results, and without it */
 } host;
 
 static int host_version(void) {
@@ -161,7 +161,7 @@ static void set_version(int version) {
            version / 1000 % 1000, version % 1000);
 }
 
-/* A connection with evalci, as a host of that version has it. */
+/* A connection with evalci, in a host of that version. */
 static int open_in(int version, sqlite3 **db, char **error) {
   static host_table table;
   memset(&host, 0, sizeof host);
@@ -250,7 +250,7 @@ static void intervals_are_announced_as_json(void) {
   sqlite3_close(db);
 }
 
-/* So many sizes of clusters that the host is asked whether to go on. */
+/* So many sizes of clusters that the host is asked whether it was interrupted. */
 static const char many_sizes[] =
     "WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 3000)"
     " SELECT clustered_ci_counts(i / 3, i) FROM r";
@@ -283,8 +283,8 @@ static int first_step(sqlite3 *db, const char *sql) {
   return rc;
 }
 
-/* Before 3.41 there is nothing to ask, but a statement hears it.  The sum is computed before
-** SQLite itself looks. */
+/* Before 3.41 a host cannot be asked, but a nested statement fails after an interrupt.  The sum is
+** computed before SQLite itself checks for one. */
 static void an_old_host_can_interrupt(void) {
   sqlite3 *db;
   open_in(3040999, &db, NULL);
@@ -316,7 +316,7 @@ static void gsl_does_not_abort(void) {
   check(gsl_errors == 0, "an error in GSL reaches a handler", gsl_errors, 0);
 }
 
-/* No memory is no empty group. */
+/* A group whose state could not be allocated is an error, not an empty group. */
 static void missing_state_is_an_error(void) {
   static const char *const calls[] = {"SELECT bayes_ci(1)",
                                       "SELECT bayes_ci(1, 0.9)",
@@ -359,7 +359,7 @@ static void missing_bytes_are_an_error(void) {
   sqlite3_close(db);
 }
 
-/* SQLite asks for the answer of a group in which a row failed, and drops it. */
+/* SQLite calls xFinal of a group in which a row failed, and discards the result. */
 static void nothing_is_computed_after_a_failure(void) {
   static const char *const calls[] = {
       "SELECT bayes_ci(column1) FROM (VALUES (1), (2))",
@@ -398,8 +398,8 @@ static double frames_take(sqlite3 *db, const char *call) {
   return (double)(sqlite3_memory_highwater(0) - before);
 }
 
-/* What has left a frame gives its memory back: beside what SQLite needs to order 20,000
-** rows, a call takes what a few of them need. */
+/* Rows that have left a frame release their memory: beyond what SQLite needs to sort 20,000 rows, a
+** call takes no more memory than for a few rows. */
 static void frames_stay_small(void) {
   static const char *const calls[][2] = {
       {"clustered_clt_ci(1, 'a key of some length ' || i)", "max('a key of some length ' || i)"},
@@ -415,7 +415,7 @@ static void frames_stay_small(void) {
 }
 
 /*
-** The table-valued function, called as SQLite does not happen to
+** The table-valued function, called in ways that SQLite does not use
 */
 static sqlite3_value *value_of(sqlite3 *db, const char *sql) {
   sqlite3_stmt *statement;
@@ -432,7 +432,7 @@ typedef struct opened_table {
   sqlite3_vtab_cursor *cursor;
 } opened_table;
 
-/* Not asked by SQLite, which alone lets a table be declared. */
+/* Opens the table without SQLite, which alone can declare one. */
 static opened_table open_table(sqlite3 *db) {
   opened_table o = {NULL, NULL};
   host.undeclared = true;
@@ -448,7 +448,7 @@ static void close_table(const opened_table *o) {
   host.module->xDisconnect(o->table);
 }
 
-/* A message that nobody took is not lost when another comes. */
+/* A message that was not fetched is freed when another replaces it. */
 static void a_second_message_replaces_the_first(void) {
   sqlite3_int64 before = sqlite3_memory_used();
   sqlite3 *db;
@@ -468,7 +468,7 @@ static void a_second_message_replaces_the_first(void) {
         (double)before);
 }
 
-/* Rows are asked for anew before all of the old ones were read. */
+/* The rows are requested again before all of the old ones were read. */
 static void a_cursor_forgets_its_row(void) {
   sqlite3 *db;
   open_in(3030000, &db, NULL);
@@ -488,9 +488,9 @@ static void a_cursor_forgets_its_row(void) {
   sqlite3_close(db);
 }
 
-/* A plan for some constraints on the columns of ci_methods, of which given_k is 3,
-** given_n 4 and given_level 5: a letter is an equality, a capital one that cannot be
-** used, > another comparison on given_k.  Says which argument each becomes. */
+/* Makes a plan for constraints on the columns of ci_methods, where given_k is column 3, given_n 4
+** and given_level 5.  A letter is an equality, a capital letter one that cannot be used, and >
+** another comparison on given_k.  Writes which argument each becomes. */
 static int plan(const opened_table *o, const char *constraints, char *arguments, double *cost) {
   struct sqlite3_index_constraint given[4];
   struct sqlite3_index_constraint_usage used[4];
@@ -514,8 +514,8 @@ static int plan(const opened_table *o, const char *constraints, char *arguments,
   return rc;
 }
 
-/* What can be computed from is used, in the order of the arguments; what is withheld is
-** waited for; and a plan without k and n is dear. */
+/* Equalities are used in the order of the arguments; a plan is refused if an argument is given but
+** not usable in it; and a plan without k and n has a high cost. */
 static void plans_use_what_they_can(void) {
   static const struct {
     const char *constraints, *arguments;

@@ -1,7 +1,7 @@
 /*
-** Fails the 1st, the 2nd, ... allocation of every call of calls.h, alone and with all
-** later ones, until the call succeeds: there must be no crash, no leak and no wrong
-** answer, and the connection must work afterwards (contract 13).
+** Lets the 1st, the 2nd, ... allocation of every call of calls.h fail, alone and together with all
+** later ones, until the call succeeds.  There must be no crash, no leak and no wrong answer, and
+** the connection must work afterwards (contract 13).
 **
 ** Allocations are SQLite's, through its configurable allocator with lookaside
 ** memory off, and those of ext/stats and GSL, through the linker's --wrap.  The
@@ -28,7 +28,7 @@
 */
 static struct {
   bool armed, forever;
-  long at, count; /* which allocation is to fail, and how many there were */
+  long at, count; /* the allocation that is to fail, and how many there were */
   long failed;    /* since it was armed */
   long live;      /* of ext/stats and GSL */
 } faults;
@@ -129,7 +129,7 @@ static sqlite3 *open_with_table(const char *encoding) {
   return db;
 }
 
-/* The connection answers, and rightly. */
+/* Checks that the connection still gives the right answer. */
 static void expect_works(sqlite3 *db, const char *sql) {
   static const char probe[] = "SELECT wilson_ci_counts(18, 20), clustered_clt_ci(i % 2, i) FROM "
                               "(SELECT 1 AS i UNION ALL SELECT 2)";
@@ -155,8 +155,8 @@ static void fail_each(sqlite3 *db, const char *sql, bool forever) {
       return;
     }
     points++;
-    /* A statement that fails copies the text of its error, and where memory for that one copy
-    ** is refused SQLite keeps the code alone: sqlite3VdbeTransferError(). */
+    /* A statement that fails copies the text of its error.  If memory for that copy is refused,
+    ** SQLite keeps only the code: sqlite3VdbeTransferError(). */
     bool copied = rc == SQLITE_ERROR && strcmp(got, "SQL logic error|") == 0 && bare++ == 0;
     expect(rc == SQLITE_NOMEM || (rc == usual && (copied || strcmp(got, wanted) == 0)), "wrong",
            sql, got);
@@ -165,8 +165,8 @@ static void fail_each(sqlite3 *db, const char *sql, bool forever) {
   expect(false, "never gets through", sql, "");
 }
 
-/* Memory that comes back is the harder case, for then an answer may go on from
-** what is missing: it alone is tried in the second encoding. */
+/* An allocation that fails alone is the harder case, because a computation may then go on without
+** what is missing.  In the second encoding only this case is tried. */
 static void fail_calls(const char *encoding, int ways) {
   for (int i = 0; i < call_count; i++)
     for (int forever = 0; forever < ways; forever++) {
@@ -180,7 +180,7 @@ static void fail_calls(const char *encoding, int ways) {
     }
 }
 
-/* How many functions there are. */
+/* The number of functions. */
 static int count_functions(sqlite3 *db) {
   static const char sql[] = "SELECT count(DISTINCT name) FROM pragma_function_list";
   sqlite3_stmt *statement = NULL;
@@ -192,7 +192,7 @@ static int count_functions(sqlite3 *db) {
   return count;
 }
 
-/* A registration that fails leaves a connection that can be closed, or registered
+/* After a registration that failed, the connection can be closed, and evalci can be registered
 ** again. */
 static void fail_registration(bool forever) {
   sqlite3 *whole = open_with_table("UTF-8");

@@ -1,9 +1,9 @@
 /*
-** Eight connections on eight threads run every call of calls.h at once, for as
-** many seconds as asked, and must give the digits that one thread gave (contract 5).  Built
-** with ThreadSanitizer, which watches evalci's own code; SQLite and GSL, which Debian built,
-** it sees only through their locks.  Before that, one thread runs all calls, including those
-** with the deepest recursion, on a stack of its own and reports how much of it was used.
+** Eight connections on eight threads run every call of calls.h at once, for the given number of
+** seconds, and must give the same digits as one thread (contract 5).  Built with ThreadSanitizer,
+** which checks evalci's own code; of SQLite and GSL, which Debian built, it sees only the locks.
+** Before that, one thread runs all calls, including those with the deepest recursion, on a stack of
+** its own and reports how much of it was used.
 **
 **     threads SECONDS
 */
@@ -43,8 +43,8 @@ static sqlite3 *open_with_table(void) {
   exit(2);
 }
 
-/* Each begins elsewhere, so that different functions meet; and opens anew each
-** time round, so that registrations meet them too. */
+/* Each thread begins with another call, so that different functions run at the same time, and opens
+** a new connection in every round, so that registrations run beside them. */
 static void *work(void *context) {
   worker *w = context;
   char *got = malloc(ANSWER);
@@ -67,7 +67,7 @@ static void *work(void *context) {
 }
 
 /*
-** Stack: some hosts run queries on threads that have 256 kB.  Half is theirs.
+** Stack: some hosts run queries on threads with 256 kB, of which half is left to the host.
 */
 enum { STACK = 1 << 20, STACK_ALLOWED = 128 << 10, UNUSED = 0xA5 };
 
@@ -84,7 +84,7 @@ typedef struct depth {
   size_t used;
 } depth;
 
-/* The stack grows down to its first byte that is not as it was. */
+/* The stack grows downward: its use ends at the first byte that has changed. */
 static void *go_deep(void *context) {
   depth *d = context;
   unsigned char top = 0, *lowest = d->stack, *begin = &top;

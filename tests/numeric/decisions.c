@@ -1,6 +1,6 @@
 /*
-** Tests the ranks of many models, and plans: compares them with references and checks identities
-** that need none.
+** Tests ranks of many models and plans: compares them with references, and checks identities that
+** need no reference.
 **
 **     decisions RANKS.csv
 */
@@ -52,7 +52,7 @@ static void rank(size_t count, double level) {
   check(ev_ranks(models, count, &options, nobody, ranks, chances) == EV_OK, "ranks", 0, 1);
 }
 
-/* The columns of a line, parted by commas. */
+/* Splits a line at its commas. */
 static int split(char *line, char **columns, int most) {
   int count = 0;
   for (char *at = strtok(line, ",\n"); at && count < most; at = strtok(NULL, ",\n"))
@@ -138,7 +138,7 @@ static void many_models(void) {
   chances_add_up(300, 2e-9, "sizes from 2 to 2^53");
 }
 
-/* Of two models, and what two say of the expected ranks of many. */
+/* The ranks of two models; and expected ranks of many models, from their pairs. */
 static void ranks_of_pairs(void) {
   ev_options options = at_level(0.95);
   for (int i = 0; i < 300; i++) {
@@ -171,7 +171,7 @@ static void ranks_of_pairs(void) {
   }
 }
 
-/* No order of the models changes a digit, and wrong for right reverses the ranks. */
+/* The order of the models changes no digit, and exchanging right and wrong reverses the ranks. */
 static void orders_of_models(void) {
   enum { COUNT = 23 };
   ev_rank first[COUNT];
@@ -216,7 +216,7 @@ static double diff_power(double n, double a, double b, double level) {
   return power;
 }
 
-/* The planned number has the power, and so have those after it; the one before has not. */
+/* The planned number and those after it have the power; the one before it does not. */
 static void plans_of_pairs(void) {
   for (int i = 0; i < 60; i++) {
     double d = i % 6 == 0 ? 1 : (1 + random_whole(98)) / 100, share = (1 + random_whole(99)) / 100;
@@ -231,7 +231,8 @@ static void plans_of_pairs(void) {
   }
 }
 
-/* The chance that the test's p is at most 1 - level: every outcome of n questions. */
+/* The probability that the test's p is at most 1 - level, by enumerating every outcome of n
+** questions. */
 static double power_by_p(int n, double a, double b, double level) {
   double power = 0;
   for (int told = 1; told <= n; told++)
@@ -242,8 +243,8 @@ static double power_by_p(int n, double a, double b, double level) {
   return power;
 }
 
-/* Also at levels that are 1 less the p of some pairs, a fraction of 2^m: whether these reject
-** is decided by the last digit of p, and by no other way to it. */
+/* Also at levels that are 1 minus the p of some counts, a fraction of 2^m.  There the last digit of
+** p decides whether these counts reject. */
 static void power_is_of_the_test(void) {
   for (int m = 12; m <= 40; m++)
     for (int k = m / 4; k < m / 2 - 1; k++) {
@@ -259,7 +260,8 @@ static double behind(double k, double n, double j, double m) {
   return ev_beta_prob_better(&a, &b).y;
 }
 
-/* The chance that either is called better: every outcome of 10 and 14 questions. */
+/* The probability that one model is called better, by enumerating every outcome of 10 and 14
+** questions. */
 static double power_by_posterior(double p_a, double p_b, double level) {
   ev_options options = at_level(level);
   double power = 0;
@@ -271,7 +273,7 @@ static double power_by_posterior(double p_a, double p_b, double level) {
   return power;
 }
 
-/* Likewise of two posteriors, at levels whose tails are the P of some outcome. */
+/* Likewise for two posteriors, at levels whose tail is the P of some outcome. */
 static void power_is_of_the_posterior(void) {
   for (int k = 1; k < 10; k++)
     for (int j = 1; j < 14; j++) {
@@ -284,7 +286,8 @@ static void power_is_of_the_posterior(void) {
     }
 }
 
-/* So far above the plan as the saw-tooth could reach, a few numbers at a time. */
+/* The power does not fall below the one asked for as far above the plan as the saw-tooth could
+** reach; a few numbers are tried. */
 static void plans_of_two(void) {
   static const double levels[] = {0.95, 0.95, 0.5, 0.99, 0.05, 0.8};
   for (int i = 0; i < 60; i++) {
@@ -303,7 +306,8 @@ static void plans_of_two(void) {
   }
 }
 
-/* A plan that is surely enough, not the least: by no more than a tooth, of two counts. */
+/* A long plan is surely enough but not the least number: it exceeds that by at most one tooth of
+** two counts. */
 static void plans_beyond_looking(void) {
   static const double apart[] = {3e-3, 1e-4, 1e-5};
   for (int i = 0; i < 3; i++) {
@@ -321,7 +325,7 @@ static void plans_beyond_looking(void) {
   }
 }
 
-/* Rates of which a count takes thousands of questions: looked through by strides. */
+/* Rates so low that one count more takes thousands of questions: the search goes by strides. */
 static void plans_of_rare_counts(void) {
   static const double rates[][2] = {{1e-6, 0}, {2e-5, 1e-6}, {3e-4, 1e-5}};
   ev_options options = at_level(0.95);
@@ -336,7 +340,7 @@ static void plans_of_rare_counts(void) {
     for (int j = 1; j < 20; j++)
       check(diff_power(ceil(n * (1 + j / 20.0)), a, b, 0.95) >= 0.8, "more rare answers", n, 0.8);
   }
-  /* Five of the pairs all on one side reject: the chance of five of n is to be 0.8. */
+  /* Five pairs, all on one side, reject: the probability of five of n must be 0.8. */
   double n = 0;
   ev_plan_paired(1e-6, 0, 0.8, &options, nobody, &n);
   double least = gsl_cdf_binomial_Q(4, 1e-6, (unsigned)n);
@@ -373,7 +377,7 @@ static void detectable_differences(void) {
   }
 }
 
-/* Where sums become averages, or the walk along the bound does, nothing leaps. */
+/* No jump where exact sums give way to averages. */
 static void averages_join_sums(void) {
   static const double ends[] = {1.276e8, 1.284e8, 1.292e8};
   double power[3];
@@ -381,8 +385,8 @@ static void averages_join_sums(void) {
   near(power[0] + power[2], 2 * power[1], 4e-5, "powers of pairs");
   near(paired_power(ends[1], 0.3, 0.3, 0.95), 0.05, 2e-8, "level of the test, summed");
   near(paired_power(ends[2], 0.3, 0.3, 0.95), 0.05, 2e-8, "level of the test, averaged");
-  /* A half of all counts of the other model, to and fro; then as many as are gone along, and
-  ** more, with the same power but for a tooth. */
+  /* Nearly equal numbers of counts, one summed exactly and one averaged, have the same power up to
+  ** one tooth. */
   near(diff_power(7.5e8, 0.5, 0.50006, 0.95),
        diff_power(8e8, 0.5, 0.5 + 0.00006 * sqrt(15.0 / 16), 0.95), 1e-5, "powers of two models");
   ev_options options = at_level(0.95);
@@ -392,7 +396,7 @@ static void averages_join_sums(void) {
   near(few, many, 2e-3, "one model with far more questions");
   ev_power_diff(1e6, 1e9, 0.5, 0.5001, &options, &many);
   near(many, 0.0545899, 1e-6, "both with many");
-  /* 28,000 counts to sum over, with steps: the normal distribution's power. */
+  /* 28,000 counts, summed with a stride: the power of the normal distribution. */
   ev_power_diff(1e7, 1e10, 0.5, 0.50003, &options, &many);
   double z = 0.00003 / sqrt(0.25 / 1e7 + 0.25 / 1e10), bound = gsl_cdf_ugaussian_Qinv(0.025);
   near(many, gsl_cdf_ugaussian_Q(bound - z) + gsl_cdf_ugaussian_P(-bound - z), 1e-5,

@@ -5,7 +5,7 @@
 **
 **     hierarchy FILE.csv...
 **
-** The head of a file names its columns.  Rows of other methods are left alone.
+** The head of a file names its columns.  Rows of other methods are ignored.
 */
 #include <math.h>
 #include <stdbool.h>
@@ -97,7 +97,7 @@ static ev_item *parse_items(const char *text, ev_items *items) {
   return list;
 }
 
-/* A task's posterior, by its number from 0, or that of a share, by its name. */
+/* The posterior of a task, by its number from 0, or of a share, by its name. */
 static ev_each ask_nested(const char *text, double level, ev_prior prior, const char *part) {
   ev_items items;
   ev_item *list = parse_items(text, &items);
@@ -218,8 +218,8 @@ static void four_clusters_have_known_answers(void) {
   close_to((ev_interval){each.lo, each.hi}, 0.02622879, 0.72613200, 6e-9, "1 of 4");
 }
 
-/* Of one question answered right, E theta_t = 2 E theta_t^2, and before any answer
-** E theta_t^2 = 1/3 + E[1/(1+d)]/6: a half under 'icc', and e E1(1) under Gamma(1,1). */
+/* After one right answer to one question, E theta_t = 2 E theta_t^2 of the prior, which is 1/3 +
+** E[1/(1+d)]/6; E[1/(1+d)] is 1/2 under 'icc' and e E1(1) under Gamma(1,1). */
 static void one_answer_has_a_known_mean(void) {
   double icc = ask_each("1/1", 0.95, EV_PRIOR_ICC, 1, 1).mean;
   double gamma = ask_each("1/1", 0.95, EV_PRIOR_GAMMA, 1, 1).mean;
@@ -228,11 +228,11 @@ static void one_answer_has_a_known_mean(void) {
   check(fabs(gamma - (2.0 / 3 + tie / 3)) < 1e-11, "mean of 1/1", gamma, 2.0 / 3 + tie / 3);
 }
 
-/* R(x) factor by factor, of 5,000 different counts, which are more than a bin holds. */
+/* R(x) of 5,000 different counts, more than one bin has, against its product factor by factor. */
 static void many_rising_factorials_are_products(void) {
   enum { COUNTS = 5000 };
   static const double points[] = {0, 1e-9, 0.3, 2, 31, 700, 1e5, 3e9, 1e15};
-  const double scale = 1e5; /* of the least that is tabulated, which has to be added to others */
+  const double scale = 1e5; /* below the first tabulated x, where a term must be added */
   static ev_rising sums;
   static ev_tally counts[COUNTS];
   for (int i = 0; i < COUNTS; i++) counts[i] = (ev_tally){COUNTS - i, 1 + i % 3};
@@ -248,7 +248,8 @@ static void many_rising_factorials_are_products(void) {
   }
 }
 
-/* Legendre's recurrence gives Gauss and Legendre's nodes, which ext/stats has from a table. */
+/* Legendre's recurrence gives the nodes of the Gauss-Legendre rules, which ext/stats has as a
+** table. */
 static void gauss_rules_come_from_recurrences(void) {
   double nodes[EV_NODES] = {0}, off[EV_NODES], weights[EV_NODES];
   for (int i = 0; i + 1 < EV_NODES; i++) off[i] = (i + 1) / sqrt(4 * gsl_pow_2(i + 1) - 1);
@@ -296,7 +297,7 @@ static void more_attempts_raise_one_and_lower_the_other(void) {
   }
 }
 
-/* At least one right of k is the complement of all wrong. */
+/* P(at least one of k right) is the complement of P(all k wrong). */
 static void right_and_wrong_are_complements(void) {
   ev_interval at = ask(ev_pass_at_k, "3/5 5/5 1/4 0/2 1/9x3", 0.95, EV_PRIOR_ICC, 2);
   ev_interval hat = ask(ev_pass_hat_k, "2/5 0/5 3/4 2/2 8/9x3", 0.95, EV_PRIOR_ICC, 2);
@@ -321,7 +322,7 @@ static void order_changes_no_digit(void) {
   }
 }
 
-/* A cluster of very many answers is as good as alone, and of none of them shrunken. */
+/* A cluster with very many answers is not shrunken. */
 static void shrinkage_ends_with_many_answers(void) {
   ev_each many = ask_each("700000/1000000 1/4 2/5 0/3", 0.95, EV_PRIOR_ICC, 700000, 1000000);
   ev_options options = options_of(0.95, EV_PRIOR_ICC, 0);
@@ -330,8 +331,9 @@ static void shrinkage_ends_with_many_answers(void) {
   close_to((ev_interval){many.lo, many.hi}, alone.lo, alone.hi, 1e-5, "a million answers");
 }
 
-/* All wrong, a bound may lie below what a double holds; all right, above. */
-/* One attempt at every question: the tasks are clusters, and their share is the correlation. */
+/* If all answers are wrong, a bound may underflow to 0; if all are right, it may round to 1. */
+/* With one attempt per question, tasks are clusters, and their share is the intraclass correlation.
+** */
 static void one_attempt_leaves_two_levels(void) {
   const char *nested = "1/1/1x3 0/1/1x2 1/1/2x5 1/1/3 0/1/3x3 0/1/4x2";
   for (int prior = EV_PRIOR_GAMMA; prior <= EV_PRIOR_ICC; prior++) {
@@ -365,7 +367,7 @@ static void bounds_reach_the_ends(void) {
   check(right.hi == 1, "all right", right.hi, 1);
   check(fabs(right.lo - (1 - wrong.hi)) < 1e-11, "mirrored", right.lo, 1 - wrong.hi);
   check(right.mean < 1 && wrong.mean > 0, "means", right.mean, wrong.mean);
-  /* More than half of it may. */
+  /* Both bounds may. */
   wrong = ask_each("0/2x400", 0.01, EV_PRIOR_ICC, 0, 2);
   right = ask_each("2/2x400", 0.01, EV_PRIOR_ICC, 2, 2);
   check(wrong.lo == 0 && wrong.hi == 0, "both bounds at 0", wrong.lo, wrong.hi);
@@ -373,7 +375,7 @@ static void bounds_reach_the_ends(void) {
 }
 
 /*
-** One question: exact where a double can be, and otherwise next to the product
+** One question: exact where a double can be exact, and otherwise close to the product
 */
 static void estimates_are_exact(void) {
   check(ev_pass_at_k_estimate(3, 5, 2) == 0.9, "pass_at_k(3,5,2)", ev_pass_at_k_estimate(3, 5, 2),
@@ -399,7 +401,8 @@ static void estimates_of_many_attempts(void) {
   check(ev_pass_hat_k_estimate(n, n, n) == 1, "all", ev_pass_hat_k_estimate(n, n, n), 1);
   check(ev_pass_hat_k_estimate(n - 1, n, n) == 0, "all but one",
         ev_pass_hat_k_estimate(n - 1, n, n), 0);
-  /* 10^6 of 10^12 drawn to avoid 10^6: nearly Poisson of mean 1. */
+  /* 10^6 of 10^12 attempts that all avoid the 10^6 right ones: nearly a Poisson distribution with
+  ** mean 1. */
   double miss = 1 - ev_pass_at_k_estimate(1e6, 1e12, 1e6), poisson = exp(-1.0 - 1e-6);
   check(fabs(miss - poisson) < 1e-11, "a million of 10^12", miss, poisson);
 }
@@ -431,7 +434,7 @@ static void a_host_can_stop_the_work(void) {
   check(ev_nested_noise(&items, &options, host, &noise) == EV_INTERRUPTED, "noise", asked, 5);
 }
 
-/* Where rounding would decide, it says so instead. */
+/* If rounding would decide the result, the status says so. */
 static void too_many_questions_are_refused(void) {
   ev_cluster clusters[] = {{4e8, 1e9, 5e7}};
   ev_options options = options_of(0.95, EV_PRIOR_GAMMA, 5);

@@ -5,9 +5,9 @@
 **
 **     mean FILE.csv
 **
-** A file's columns are method, level, range_lo, range_hi, margin, lo, hi, rows and
-** others.  Rows are scores, as 0.5 or 0.5x12, or score/weight, total/size or score/task; or
-** even:1000 and square:1000, scores made as make_scores() does.
+** A file's columns are method, level, range_lo, range_hi, margin, lo, hi, rows and others.  Rows
+** are scores, as 0.5 or 0.5x12; score/weight, total/size or score/task; or even:1000 and
+** square:1000, for which make_scores() makes the scores.
 */
 #include <math.h>
 #include <stdbool.h>
@@ -41,8 +41,9 @@ static ev_task_score task_scores[64];
 typedef struct method {
   const char *name;
   bool probability;
-  double bar; /* of the error beside the range, or of a probability's relative error */
-  int least;  /* how many references there must be */
+  double
+      bar; /* bar for the error relative to the range, or for the relative error of a probability */
+  int least; /* the least number of references */
   int rows;
   double worst;
 } method;
@@ -76,7 +77,7 @@ static size_t make_scores(const char *shape, ev_score *to) {
   return count;
 }
 
-/* Rows of up to two numbers, and how often each is there. */
+/* Reads rows of up to two numbers, and how often each occurs. */
 static size_t read_rows(const char *text, double (*to)[3]) {
   char *at = (char *)text;
   size_t count = 0;
@@ -96,7 +97,7 @@ static size_t read_scores(const char *text, ev_score *to) {
   return count;
 }
 
-/* The answer of a method, or one that fails every comparison. */
+/* The result of a method, or NaNs, which fail every comparison. */
 static ev_interval answer(const char *name, const char *rows, const char *others,
                           const ev_options *options) {
   double list[64][3], p = NAN;
@@ -144,7 +145,7 @@ static ev_interval answer(const char *name, const char *rows, const char *others
   return status == EV_OK ? ci : (ev_interval){NAN, NAN};
 }
 
-/* The larger of two errors; what is no number is the largest. */
+/* The larger of two errors; NaN counts as the largest. */
 static double worse(double x, double y) {
   return isnan(x) || x > y ? x : y;
 }
@@ -174,7 +175,7 @@ static void check_reference(char *line) {
     if (strcmp(m->name, name)) continue;
     double low = fabs(got.lo - want.lo), high = fabs(got.hi - want.hi);
     double scale = options.hi - options.lo;
-    /* What has no range, and what is smaller than its complement. */
+    /* For probabilities: the smaller of the probability and its complement. */
     if (m->probability) scale = fmax(fmin(want.lo, want.hi), 1e-300);
     if (!strcmp(name, "mean_clt") || !strcmp(name, "mean_t"))
       scale = fmax(fabs(want.lo), fabs(want.hi));
@@ -246,7 +247,8 @@ static ev_interval interval_of(score_model *model, const ev_score *rows, size_t 
   return status == EV_OK ? ci : (ev_interval){NAN, NAN};
 }
 
-/* Scores at the ends are a proportion, bit for bit, but that all at one end touch it. */
+/* Scores at the ends of the range have the bits of a proportion, except that the interval reaches
+** an end at which all scores are. */
 static void check_zero_one(void) {
   static const double counts[][2] = {{0, 1},   {1, 1},    {18, 20},   {0, 10},
                                      {20, 20}, {7, 1000}, {5e8, 1e9}, {1, 1e9}};
@@ -268,7 +270,8 @@ static void check_zero_one(void) {
     }
 }
 
-/* A score next to an end is next to a proportion: no seam between the two ways. */
+/* With a score close to an end, the interval is close to that of a proportion: the two algorithms
+** join without a jump. */
 static void check_seam(void) {
   for (int j = 1; j < LEVELS; j++) {
     ev_options options = unit_options(levels[j]);
@@ -284,7 +287,7 @@ static void check_seam(void) {
   }
 }
 
-/* Rows of a kind that rounding can tell apart, in many sizes. */
+/* Random rows of many sizes, whose scores rounding cannot merge. */
 static size_t random_rows(ev_score *rows, double lo, double hi) {
   size_t count = (size_t)(1 + random_below(12));
   int kind = random_below(5);
@@ -309,7 +312,7 @@ static void shuffle(ev_score *rows, size_t count) {
   }
 }
 
-/* One row more than once instead of several times. */
+/* Splits a row that occurs several times into several rows. */
 static size_t part_rows(ev_score *rows, size_t count) {
   size_t parted = count;
   for (size_t i = 0; i < count; i++)
@@ -359,7 +362,7 @@ static void check_one_model(void) {
   }
 }
 
-/* A range three times as large: rounding, but no more. */
+/* A range three times as large changes the result only by rounding. */
 static void check_scaling(void) {
   for (int round = 0; round < 200; round++) {
     ev_score rows[32];
@@ -401,7 +404,7 @@ static void check_paired_probabilities(void) {
   check(p == 1, "every difference is larger than minus the range", p, 1);
 }
 
-/* The probability of exceeding a bound is the mass beyond it. */
+/* P(mean > bound) is the mass beyond the bound. */
 static void check_inverse(void) {
   int compared = 0;
   for (int round = 0; round < 200; round++) {
@@ -410,7 +413,7 @@ static void check_inverse(void) {
     ev_options options = unit_options((double[]){0.5, 0.95, 0.999999}[round % 3]);
     ev_interval ci = interval_of(ev_paired_mean_diff, rows, count, &options);
     double p = NAN;
-    /* Where the bound's own last digit does not decide. */
+    /* Only where the last digit of the bound does not matter. */
     if (ci.hi - ci.lo < 1e-3 || ci.hi > 0.999) continue;
     options.margin = ci.hi;
     ev_paired_mean_prob_better(rows, count, &options, no_host, &p);
@@ -420,7 +423,7 @@ static void check_inverse(void) {
   check(compared >= 50, "bounds whose mass was compared", compared, 50);
 }
 
-/* Clusters of one question, or of one size, are rows; weights alike are none. */
+/* Clusters of one question, or of equal size, are like rows; equal weights are like no weights. */
 static void check_sizes(void) {
   for (int round = 0; round < 100; round++) {
     ev_score rows[32];
@@ -462,7 +465,7 @@ static void check_hard_weights(void) {
   }
 }
 
-/* Two models on different questions; of 0 and 1 also by ev_diff. */
+/* Two models on different questions; with scores 0 and 1 also against ev_diff. */
 static void check_two_models(void) {
   static const double counts[][4] = {{18, 20, 12, 20},
                                      {1, 1, 0, 1},
@@ -505,7 +508,7 @@ static void check_two_models(void) {
   }
 }
 
-/* Merged atoms give what every atom gives. */
+/* Merging atoms does not change the result. */
 static void check_merging(void) {
   enum { MANY = 20000 };
   static ev_atom atoms[MANY + 2];
@@ -542,7 +545,7 @@ static void check_merging(void) {
   }
 }
 
-/* The lanes' ln(1 + w) and angle, beside the library's. */
+/* ln(1 + w) and the angle in lanes, against the C library's. */
 static void check_lanes(void) {
   double worst_ln = 0, worst_angle = 0;
   for (int i = 0; i < 200000; i++) {
@@ -585,7 +588,7 @@ static void check_interrupts(void) {
         asked, 1);
 }
 
-/* No interval of a mean lies beside all scores, and it holds their mean. */
+/* The interval of a mean contains the mean of the scores. */
 static void check_holds_data(void) {
   for (int round = 0; round < 400; round++) {
     ev_score rows[32];
@@ -598,7 +601,8 @@ static void check_holds_data(void) {
   }
 }
 
-/* The chance of exceeding a bound is the level's tail, and the rest at the other. */
+/* P(mean > bound) is the tail of the level at the upper bound, and its complement at the lower one.
+** */
 static void check_above(void) {
   for (int round = 0; round < 200; round++) {
     ev_score rows[32];
@@ -616,8 +620,8 @@ static void check_above(void) {
   }
 }
 
-/* Tasks in any order and rows in any parts have the same digits; one task is ev_mean; and
-** right and wrong answers by their counts are those by rows. */
+/* The order of tasks and the merging of rows change no digit; one task alone gives ev_mean; and
+** counts of right answers give the result of the rows. */
 static void check_macro(void) {
   enum { TASKS = 6, ROWS = 40 };
   for (int round = 0; round < 300; round++) {

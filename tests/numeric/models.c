@@ -21,7 +21,7 @@
 #include "../../ext/stats/unpaired.h"
 #include "../check.h"
 
-/* A model's answer, or one that fails every comparison. */
+/* A model's interval, or NaNs, which fail every comparison. */
 static ev_interval interval(ev_model *model, const double *counts, const ev_options *options) {
   ev_interval ci;
   return model(counts, options, (ev_host){0}, &ci) == EV_OK ? ci : (ev_interval){NAN, NAN};
@@ -47,7 +47,7 @@ static void exchanging_mirrors(ev_model *model, ev_probability *probability, con
   ev_options options = {.level = 0.9, .a = 1, .b = 1};
   ev_interval x = interval(model, a, &options), y = interval(model, b, &options);
   check(x.lo == -y.hi && x.hi == -y.lo, "exchanging A and B mirrors the interval", x.lo, -y.hi);
-  /* A P below 2^-10 keeps more digits than 1 minus its complement has. */
+  /* A P below 2^-10 has more digits than 1 minus its complement. */
   double p = chance(probability, a), q = chance(probability, b), greater = fmax(p, q),
          less = fmin(p, q);
   check(greater == 1 - less, "exchanging A and B gives 1 - P", greater, 1 - less);
@@ -67,8 +67,8 @@ static void exchanges(void) {
   }
 }
 
-/* Right for wrong turns the sign of a difference, and so does A for B: both leave
-** it.  The two calls meet other thetas, from the other ends of [0,1]. */
+/* Exchanging right and wrong changes the sign of a difference, and so does exchanging A and B; both
+** together leave it.  The two calls compute with different thetas, from the other ends of [0,1]. */
 static void wrong_for_right_changes_nothing_of_pairs(void) {
   for (size_t i = 0; i < sizeof paired_counts / sizeof *paired_counts; i++) {
     const double *c = paired_counts[i];
@@ -83,9 +83,8 @@ static void wrong_for_right_changes_nothing_of_pairs(void) {
   }
 }
 
-/* With so many questions a difference has no more digits than decide: at one level it
-** has to do with what is left of them, at the other the bounds are one number, or two
-** beside each other. */
+/* With 10^15 questions a difference has few digits left.  At one level these must do; at the other
+** the bounds are the same double or neighbours. */
 static void differences_of_most_questions(void) {
   static const double most[][4] = {
       {8044058169243026, 8044058169243026, 3911086723936992, 8044058169243026},
@@ -100,7 +99,8 @@ static void differences_of_most_questions(void) {
     }
 }
 
-/* Exchanging A and B inverts an odds ratio, and so does right for wrong: both leave every bit. */
+/* Exchanging A and B inverts an odds ratio, and so does exchanging right and wrong; both together
+** leave every bit. */
 static void wrong_for_right_changes_nothing_of_odds(void) {
   for (size_t i = 0; i < sizeof unpaired_counts / sizeof *unpaired_counts; i++) {
     const double *c = unpaired_counts[i];
@@ -116,7 +116,7 @@ static void wrong_for_right_changes_nothing_of_odds(void) {
   }
 }
 
-/* Bounds that are one number, of very many questions and at a very low level, do not cross. */
+/* With very many questions and a very low level the bounds are nearly equal, and do not cross. */
 static void odds_ratios_are_in_order(void) {
   for (int i = 0; i < 1000; i++) {
     double counts[] = {4e15 + 1e12 * i, 9e15, 3e15 + 7e11 * i, 8e15};
@@ -136,14 +136,14 @@ static void prob_better_is_the_finite_sum(void) {
       sum += exp(lgamma(a2 + j) + lgamma(b1 + b2) - lgamma(a2 + j + b1 + b2) - log(b1 + j) -
                  (lgamma(1 + j) + lgamma(b1) - lgamma(1 + j + b1)) -
                  (lgamma(a2) + lgamma(b2) - lgamma(a2 + b2)));
-    /* The sum is P(B < A) with A's success counts running: of independent form. */
+    /* The sum runs over A's counts, another form of P(B < A). */
     check(fabs(chance(ev_prob_better, c) - sum) < 1e-11, "P as a finite sum",
           chance(ev_prob_better, c), sum);
   }
 }
 
-/* P(A > B + margin) is the integral of B's density and A's tail, which for whole counts are
-** polynomials: 64 Gauss-Legendre nodes from 0 to 1 - margin leave nothing of them out. */
+/* P(A > B + margin) is the integral of B's density times A's tail, which are polynomials for whole
+** counts: 64 Gauss-Legendre nodes from 0 to 1 - margin are exact. */
 static void a_margin_is_the_integral_of_polynomials(void) {
   static const double counts[][4] = {{18, 20, 12, 20}, {0, 1, 1, 1}, {5, 7, 3, 30}, {3, 9, 3, 9},
                                      {0, 30, 0, 40},   {1, 2, 2, 2}, {4, 10, 6, 10}};
@@ -165,7 +165,8 @@ static void a_margin_is_the_integral_of_polynomials(void) {
   gsl_integration_glfixed_table_free(rule);
 }
 
-/* Of a normal density on a lattice: sinc functions leave exp(-(pi/step)^2/2) of it out. */
+/* Masses of a normal density from its values on a lattice: sinc interpolation errs by
+** exp(-(pi/step)^2/2). */
 static void sinc_masses_are_the_normals(void) {
   enum { HALF = 60 };
   double density[2 * HALF + 1];
@@ -184,9 +185,9 @@ static void close_to(ev_interval got, double lo, double hi, double bar, const ch
   check(fabs(got.hi - hi) <= bar * hi, what, got.hi, hi);
 }
 
-/* Of so many questions that three right answers fall to A or B like coins, the
-** odds ratio is the odds of Clopper and Pearson's share.  The counts add up to more
-** than a double holds. */
+/* With so many questions, each of the three right answers is A's or B's as by a coin, so the odds
+** ratio is the odds of Clopper and Pearson's bound for that share.  The sum of the counts is not
+** exact in a double. */
 static void fisher_keeps_small_cells_of_large_tables(void) {
   static const double sizes[] = {0x1p50, 0x1p52, 0x1p52 + 1, 0x1p53 - 1, 0x1p53};
   ev_options options = {.level = 0.95, .a = 1, .b = 1};
@@ -203,9 +204,9 @@ static void fisher_keeps_small_cells_of_large_tables(void) {
   }
 }
 
-/* A tail by the integral is the sum's: nearly so already where X varies by 42, and far out,
-** where the second Euler-Maclaurin correction, 2e-6 of the tail, takes the third derivative
-** for the cube of the slope. */
+/* The integral of a tail equals the sum: nearly so where the standard deviation of X is 42, and far
+** out, where the second Euler-Maclaurin correction, 2e-6 of the tail, approximates the third
+** derivative by the cube of the slope. */
 static void fisher_integral_is_the_sum(void) {
   const double cells[] = {3000, 4000, 3500, 3800}, many[] = {3e7, 4e7, 3.5e7, 3.8e7};
   for (double ln_psi = -0.42; ln_psi < -0.37; ln_psi += 0.01) {
@@ -220,8 +221,8 @@ static void fisher_integral_is_the_sum(void) {
   }
 }
 
-/* Of very many questions the posterior of a difference is as normal as the CLT has
-** it, also where the models nearly always, or nearly never, agree. */
+/* With very many questions the posterior of a difference is the CLT's normal, also where the models
+** nearly always, or nearly never, agree. */
 static void many_pairs_are_normal(void) {
   static const double counts[][4] = {
       {0, 71678145, 14626960, 1},
@@ -243,7 +244,7 @@ static void many_pairs_are_normal(void) {
 }
 
 /*
-** The engine on densities of the test's own
+** The engine, with densities made for the test
 */
 static double ln_normal(double z, void *context) {
   (void)context;
@@ -261,8 +262,8 @@ static double ln_nothing(double z, void *context) {
   return -HUGE_VAL;
 }
 
-/* Smooth, with so many waves that it takes most of the panels there are. */
-/* Wavy where next to nothing is left of it. */
+/* Smooth, but with so many waves that it takes most of the available panels. */
+/* Has waves only in its tail. */
 static double ln_wavy_tail(double z, void *context) {
   (void)context;
   return -z * z / 2 + (z > 6.8 ? 0.3 * sin(640 * (z - 6.8)) : 0);
@@ -273,26 +274,25 @@ static double ln_wavy(double z, void *context) {
   return -z * z / 2 + 0.5 * sin(64 * z);
 }
 
-/* Rough, and cut off by cliffs at -5 and 5, at which a search for the ends turns back and
-** forth. */
+/* Rough, with jumps at -5 and 5 between which a search for the ends alternates. */
 static double ln_cliffs(double z, void *context) {
   (void)context;
   return fabs(z) < 5 ? -z * z / 8 + 0.5 * fabs(sin(100 * z)) : -1e6 - fabs(z);
 }
 
-/* More corners than there are panels. */
+/* Has more corners than there are panels. */
 static double ln_rough(double z, void *context) {
   (void)context;
   return -z * z / 2 + fabs(sin(100 * z));
 }
 
-/* Flat from 2 on, for ever. */
+/* Constant from 2 on, without end. */
 static double ln_endless(double z, void *context) {
   (void)context;
   return -fmin(z * z, 4) / 2;
 }
 
-/* The power of z at a corner, above which it adds to the normal. */
+/* The power of z that is added to the normal density above a corner. */
 static const double corner_power = 1.5;
 
 static double ln_cornered(double z, void *context) {
@@ -300,7 +300,7 @@ static double ln_cornered(double z, void *context) {
   return -z * z / 2 + log1p(pow(fmax(0, z), corner_power));
 }
 
-/* The normal about 4, at the corner far below its peak. */
+/* A normal density around 4, whose corner lies far below the peak. */
 static double ln_far_normal(double z, void *context) {
   (void)context;
   return -(z - 4) * (z - 4) / 2;
@@ -337,8 +337,8 @@ static void the_engine_knows_the_normal(void) {
         ln_total);
 }
 
-/* Panels graded toward a corner follow a power of the distance from it, in a fifth of the
-** evaluations that others take; the integrals are gamma functions. */
+/* Panels graded toward a corner approximate a power of the distance from it with a fifth of the
+** evaluations of equal panels; the integrals are gamma functions. */
 static void a_corner_is_graded(void) {
   ev_marginal m;
   ev_interval ci = {NAN, NAN};
@@ -369,7 +369,7 @@ static void a_corner_is_graded(void) {
         gsl_cdf_ugaussian_P(ci.lo) / 0.5 * below, 0.025);
 }
 
-/* Also toward one at which the density is low. */
+/* Panels are graded also toward a corner at which the density is low. */
 static void a_low_corner_is_graded(void) {
   ev_marginal m;
   ev_interval ci = {NAN, NAN};
@@ -384,8 +384,8 @@ static void a_low_corner_is_graded(void) {
         ev_marginal_beyond(&m, 0.5, false), below);
 }
 
-/* A density that is no number somewhere, zero everywhere, too rough for all the panels
-** there are, or without end is not converged (contract 9). */
+/* A density that is NaN somewhere, zero everywhere, too rough for the available panels, or without
+** end gives EV_NOT_CONVERGED (contract 9). */
 static void a_density_that_cannot_be_followed_is_not_converged(void) {
   static ev_ln_density *const broken[] = {ln_no_number, ln_nothing, ln_rough, ln_endless};
   for (int i = 0; i < 4; i++) {
@@ -395,7 +395,7 @@ static void a_density_that_cannot_be_followed_is_not_converged(void) {
   }
 }
 
-/* So is one that the budget is too small for, but not one that it is just enough for. */
+/* So does one for which the budget is too small, but not one for which it just suffices. */
 static void a_budget_that_runs_out_is_told(void) {
   ev_marginal m;
   ev_search search = search_for(ln_wavy);
@@ -407,8 +407,8 @@ static void a_budget_that_runs_out_is_told(void) {
   check(status == EV_OK, "a budget of 3000", status, EV_OK);
 }
 
-/* A panel that is not converged when the budget is spent will do if its residual, 0.22 here, is
-** acceptable, or if next to nothing is in it. */
+/* A panel that has not converged when the budget is spent is accepted if its residual, here 0.22,
+** is acceptable, or if its mass is negligible. */
 static void what_is_acceptable_is_taken(void) {
   ev_marginal m;
   ev_search search = search_for(ln_wavy);
@@ -438,8 +438,8 @@ static double wavy_mass(double from, double to) {
   return sum * step / 3;
 }
 
-/* Panels are halved until the series of a density with many waves has converged: its
-** total, and the mass that its bounds leave outside, are those of Simpson's rule. */
+/* Panels are halved until the series of a density with many waves converges: its total, and the
+** mass outside its bounds, agree with Simpson's rule. */
 static void waves_are_followed(void) {
   ev_marginal m;
   ev_interval ci = {NAN, NAN};
@@ -453,8 +453,8 @@ static void waves_are_followed(void) {
   check(fabs(above / all - 0.025) < 1e-11, "above its upper bound", above / all, 0.025);
 }
 
-/* Where the search for the ends stops short of them, panels are left to go on, however
-** many a rough density takes. */
+/* If the search for the ends stops before them, panels remain to go on from there, even if the
+** density is rough. */
 static void panels_are_kept_for_the_ends(void) {
   for (double width = 3.25; width < 5; width += 0.125) {
     ev_marginal m;
@@ -468,7 +468,7 @@ static void panels_are_kept_for_the_ends(void) {
   }
 }
 
-/* However rough a density is, its panels leave nothing out. */
+/* Panels have no gaps, however rough the density is. */
 static void panels_touch(void) {
   ev_marginal m;
   find(&m, ln_rough);
@@ -480,7 +480,7 @@ static void panels_touch(void) {
   check(m.panels[m.count - 1].shape.to > 7, "the last", m.panels[m.count - 1].shape.to, 7);
 }
 
-/* With one question per cluster there is nothing to be tied: Beta(k+1, n-k+1). */
+/* With one question per cluster, the questions are independent:  Beta(k+1, n-k+1). */
 static void single_questions_are_independent(ev_prior prior) {
   for (double n = 1; n < 3000; n = 3 * n + 1)
     for (double k = 0; k <= n; k = 2 * k + 1) {
@@ -495,12 +495,12 @@ static void single_questions_are_independent(ev_prior prior) {
     }
 }
 
-/* How often a count is there. */
+/* The number of times that a count occurs. */
 static double times_of(double count) {
   return 1 + fmod(count, 3);
 }
 
-/* L(x) of counts from `least` to `most`, factor by factor. */
+/* L(x) of the counts from `least` to `most`, computed factor by factor. */
 static double ln_rising(double least, double most, double x) {
   long double sum = 0, rise = 0;
   for (double k = 2; k <= most; k++) {
@@ -510,9 +510,8 @@ static double ln_rising(double least, double most, double x) {
   return (double)sum;
 }
 
-/* The sums of rising factorials are the products they are named for: of small counts, of
-** larger ones, where they are had by Stirling's series, and of 25,000 different ones,
-** which weighted points stand for; one by one, and four at a time. */
+/* Sums of rising factorials against their products: of small counts; of larger ones, by Stirling's
+** series; and of 25,000 different ones, by weighted points; one at a time and four at a time. */
 static void rising_factorials_are_products(void) {
   static const double ranges[][2] = {{2, 3}, {2, 60}, {9, 200}, {15, 17}, {64, 10000}, {64, 25100}};
   static ev_tally items[30000];
@@ -564,8 +563,8 @@ static void order_of_clusters_changes_no_digit(void) {
   }
 }
 
-/* The share of theta above a bound of ev_clustered is what it leaves out, and order and merging
-** change no digit of it. */
+/* P(theta > bound) at a bound of ev_clustered is the tail of the level, and neither order nor
+** merging changes a digit. */
 static void shares_above_bounds_are_the_tails(void) {
   enum { COUNT = 12 };
   static const double levels[] = {0.95, 0.5, 0.999999, 0.8, 0.99};
@@ -604,7 +603,7 @@ static void shares_of_many_questions(void) {
   check(fabs(p - wanted) < 1e-5, "share of 10^9 questions", p, wanted);
 }
 
-/* Where rounding would decide, it says so instead (contract 9). */
+/* If rounding would decide the result, the status says so (contract 9). */
 static void too_many_questions_are_refused(ev_prior prior) {
   ev_cluster clusters[] = {{4e8, 1e9, 5e7}};
   ev_options options = {.level = 0.95, .a = 1, .b = 1, .prior = prior};
@@ -618,7 +617,7 @@ static bool stop_at_once(void *context) {
   return true;
 }
 
-/* A host that wants to stop is asked early, and heard. */
+/* A computation that the host interrupts stops early. */
 static void many_sizes_can_be_stopped(void) {
   enum { COUNT = 3000 };
   static ev_cluster clusters[COUNT];

@@ -1,6 +1,6 @@
 /*
-** Tests identities, which need no reference, of one proportion's models and of the
-** functions that these use.
+** Tests identities of the models of one proportion and of the functions that they use; identities
+** need no reference.
 */
 #include <float.h>
 #include <math.h>
@@ -17,7 +17,7 @@
 #include "../../ext/stats/proportion.h"
 #include "../check.h"
 
-/* A model's interval, or one that fails every comparison. */
+/* A model's interval, or NaNs, which fail every comparison. */
 static ev_interval interval(ev_model *model, const double *counts, const ev_options *options) {
   ev_interval ci;
   return model(counts, options, (ev_host){0}, &ci) == EV_OK ? ci : (ev_interval){NAN, NAN};
@@ -40,7 +40,7 @@ static ev_point upper(double q) {
   return (ev_point){1 - q, q};
 }
 
-/* The quantile, or one that fails every comparison. */
+/* The quantile, or NaNs, which fail every comparison. */
 static ev_point quantile(const ev_beta *d, ev_point p) {
   ev_point x;
   return ev_beta_quantile(d, p, &x) ? x : (ev_point){NAN, NAN};
@@ -62,15 +62,15 @@ static void quantiles_are_inside_and_rise(void) {
     }
 }
 
-/* Where the CDF is steep its input's last digit is worth more than eps; the
-** factor is the density of the logit over the tail. */
+/* Where the CDF is steep, the last digit of its argument is worth more than eps; the factor is the
+** density of the logit divided by the tail. */
 static void cdf_undoes_quantile(void) {
   for (int i = 2; i < SHAPES; i++)
     for (int j = 2; j < SHAPES; j++)
       for (int t = 0; t < TAILS; t++) {
         ev_beta d = ev_beta_make(shapes[i], shapes[j]);
         ev_point x = quantile(&d, lower(tails[t]));
-        if (x.x < 1e-290) { /* too little for a double: then so much is more than enough */
+        if (x.x < 1e-290) { /* the quantile underflows: a larger argument must have more mass */
           double more = ev_beta_cdf(&d, (ev_point){1e-290, 1}).x;
           check(more >= tails[t], "CDF above a quantile of nothing", more, tails[t]);
           continue;
@@ -99,8 +99,8 @@ static void closed_forms(void) {
   }
 }
 
-/* Either tail has all its digits, however small it is: each is the other one of the
-** mirrored distribution. */
+/* Both tails have all their digits, however small they are: each is the other tail of the mirrored
+** distribution. */
 static void tails_mirror(void) {
   for (int i = 2; shapes[i] < 1e6; i++)
     for (int j = 2; shapes[j] < 1e6; j++) {
@@ -113,8 +113,8 @@ static void tails_mirror(void) {
     }
 }
 
-/* At the mean of equal shapes the CDF is 1/2, and the continued fraction the longest:
-** 175 terms just below where a quadrature takes over. */
+/* With equal shapes the CDF at the mean is 1/2, and the continued fraction is longest: 175 terms
+** just below the shapes for which a quadrature takes over. */
 static void half_lies_below_the_middle(void) {
   for (double s = 0.75; s < 4000; s *= 1.1) {
     ev_beta d = ev_beta_make(s, s);
@@ -127,9 +127,9 @@ static void half_lies_below_the_middle(void) {
         0.026390177607397962);
 }
 
-/* A closed form near 0 keeps its relative digits, and is not 1 minus one near 1.  The
-** long doubles have the formulas as they are written in the textbooks, but for a root that
-** would cancel. */
+/* A closed form near 0 keeps its relative digits, because it is not computed as 1 minus a number
+** near 1.  In long doubles the formulas are those of the textbooks, except for a root that would
+** cancel. */
 static void closed_forms_keep_digits_at_both_ends(void) {
   static const double levels[] = {0.01, 0.5, 0.8, 0.95, 0.999999};
   for (int i = 0; i < 5; i++)
@@ -158,7 +158,7 @@ static void closed_forms_keep_digits_at_both_ends(void) {
   check(none.lo == 0, "0 of 10^8", none.lo, 0);
 }
 
-/* At n = 2^53 the posterior is normal for all purposes. */
+/* At n = 2^53 the posterior is normal to all digits. */
 static void largest_counts_are_normal(void) {
   double n = 9007199254740992.0, counts[] = {n / 4, n};
   ev_options options = {.level = 0.95, .a = 1, .b = 1};
@@ -170,8 +170,8 @@ static void largest_counts_are_normal(void) {
   check(near(hdi.hi - hdi.lo, 2 * half, 1e-6), "hdi at n = 2^53", hdi.hi - hdi.lo, 2 * half);
 }
 
-/* Swapping right and wrong, and the prior, mirrors the interval, but for the rounding of
-** the bound that is nearer to 1. */
+/* Exchanging right and wrong, and the shapes of the prior, mirrors the interval up to the rounding
+** of the bound nearer to 1. */
 static void mirrored(ev_model *model, double k, double n, double a, double b) {
   double counts[] = {k, n}, swapped[] = {n - k, n};
   ev_interval one = interval(model, counts, &(ev_options){.level = 0.95, .a = a, .b = b});
@@ -191,7 +191,8 @@ static void symmetries(void) {
   }
 }
 
-/* The HDI holds its mass, ends at equal density, and is never the wider. */
+/* The HDI has its mass, ends at equal densities, and is never wider than the equal-tailed interval.
+** */
 static void hdi_defined(double k, double n, double level) {
   double counts[] = {k, n};
   ev_options options = {.level = level, .a = 1, .b = 1};
@@ -206,7 +207,7 @@ static void hdi_defined(double k, double n, double level) {
   if (k == 0 || k == n) return;
   double ln_lo = ev_beta_ln_logit_density(&d, lo) - log(lo.x * lo.y);
   double ln_hi = ev_beta_ln_logit_density(&d, hi) - log(hi.x * hi.y);
-  /* A bound near 1 has few digits left for its distance from 1. */
+  /* A bound near 1 has few digits for its distance from 1. */
   double rounding = n * DBL_EPSILON / fmin(lo.x, hi.y);
   check(fabs(ln_lo - ln_hi) < 1e-10 + rounding, "hdi ends at equal density", ln_lo, ln_hi);
 }
@@ -221,14 +222,14 @@ static void hdis_defined(void) {
   }
 }
 
-/* An HDI of a level of nearly nothing stays in [0,1], however near to an end its mode. */
-/* How much mass the last digit of a bound near 1 is worth. */
+/* At a level close to 0 the HDI stays in [0,1], however close to an end its mode is. */
+/* The mass that corresponds to the last digit of a bound near 1. */
 static double mass_of_last_digit(const ev_beta *d, ev_point t) {
   return exp(ev_beta_ln_logit_density(d, t)) / (t.x * t.y) * DBL_EPSILON;
 }
 
-/* The worse of all ungraded wrong and all right lies inside with the chance `level`, and both
-** tails outside are alike. */
+/* The less likely of X (all ungraded answers wrong) and Y (all right) lies inside with probability
+** `level`, and both tails outside are equal. */
 static void bounded_defined(const double *counts, double level) {
   ev_options options = {.level = level};
   ev_interval ci = interval(ev_bounded, counts, &options);
@@ -266,7 +267,7 @@ static void flat_hdis_stay_inside(void) {
       }
 }
 
-/* However small the level, lo <= hi. */
+/* lo <= hi, however small the level is. */
 static void bounds_are_ordered(void) {
   static ev_model *const models[] = {ev_bayes,         ev_cp, ev_hdi, ev_jeffreys, ev_wilson,
                                      ev_agresti_coull, ev_clt};
@@ -319,14 +320,14 @@ static void coverages(void) {
   }
 }
 
-/* Units of the last place between two numbers; of what is none, without end. */
+/* Units of the last place between two numbers; infinite for NaN. */
 static double ulps(double got, double wanted) {
   double units = fabs(got - wanted) / (nextafter(fabs(wanted), HUGE_VAL) - fabs(wanted));
   return isnan(units) ? HUGE_VAL : units;
 }
 
-/* exp and log of four lanes against the C library's, which are within one unit:
-** over all of their domains, and finely about 0 and 1. */
+/* exp and log in four lanes against the C library's, which err by at most one unit: over their
+** whole domains, and densely around 0 and 1. */
 static void lanes_agree_with_libm(void) {
   double worst_exp = 0, worst_log = 0;
   for (int i = 0; i <= 400000; i++) {
@@ -362,7 +363,8 @@ static void lanes_keep_small_logarithms(void) {
   check(worst <= 2e-15, "ln(1 + w) - w", worst, 2e-15);
 }
 
-/* Cosines and sines of four lanes likewise: of every quarter turn, either way, and of many. */
+/* Cosines and sines in four lanes likewise: in every quadrant, of either sign, and of many turns.
+** */
 static void turns_agree_with_libm(void) {
   double worst = 0;
   for (int i = 0; i <= 400000; i++) {

@@ -2,10 +2,10 @@
 ** Calls every function of the catalogue that promises an interval or a probability with
 ** random arguments, and checks properties that always hold (contract 2, 14, 17 and 18):
 **
-**     bounds are ordered, and lie in the support,
+**     bounds are ordered and lie in the support,
 **     a wider level contains a narrower one,
-**     they rise with every right answer, and fall with every wrong one,
-**     wrong for right mirrors them, and so does one model for the other.
+**     bounds rise with every right answer and fall with every wrong one,
+**     exchanging right and wrong mirrors them, and so does exchanging the models.
 **
 ** Each row of the catalogue says which of these its function has, and how far rounding and
 ** quadrature may violate them; the largest violation found is printed beside that.
@@ -38,12 +38,12 @@ static int one_of(int n) {
   return (int)(random_bits() % (unsigned)n);
 }
 
-/* Whole, from 0, and as likely between 10 and 100 as between 100 and 1000. */
+/* A whole number from 0, as likely between 10 and 100 as between 100 and 1000. */
 static double random_size(double most) {
   return fmin(floor(most), floor(exp(uniform(0, log1p(most)))) - one_of(2));
 }
 
-/* Any level: even ones, very high ones and very low ones. */
+/* Any level: usual ones, very high ones and very low ones. */
 static double random_level(void) {
   switch (one_of(6)) {
   case 0:
@@ -70,21 +70,21 @@ static double random_part(double n) {
 }
 
 /*
-** One call: rows of numbers, and how often each row stands there
+** One call: rows of numbers, and how often each row occurs
 */
 enum { MOST_ROWS = 12 };
 
 typedef struct trial {
   const function *function;
-  int arity, level; /* which argument is the level, -1 when none is */
+  int arity, level; /* the index of the level, -1 if there is none */
   int rows;
   double values[MOST_ROWS][CATALOGUE_ARITY];
   long times[MOST_ROWS];
 } trial;
 
-/* What may happen to the counts of a function, that raises its bounds. */
+/* A change of the counts that raises the bounds of a function. */
 typedef struct move {
-  const char *up, *down; /* names of arguments, NULL for none */
+  const char *up, *down; /* names of arguments; NULL if there is none */
 } move;
 
 static const move moves[] = {
@@ -153,14 +153,15 @@ typedef struct interval {
   double lo, hi;
 } interval;
 
-/* The first word, or the second. */
+/* Sets a cell to one of the two words of an argument. */
 static void word_cell(const trial *t, int which, cell *c) {
   const char *word = t->function->arguments[which]->words[t->values[0][which] != 0];
   c->type = SQLITE_TEXT;
   c->size = snprintf((char *)c->bytes, sizeof c->bytes, "%s", word);
 }
 
-/* The interval, or the probability twice; false when the call is refused, which is counted. */
+/* The interval, or the probability as both bounds; false if the call is refused, which is counted.
+** */
 static bool ask(const trial *t, interval *ci, record *r) {
   for (int i = 0; i < t->rows; i++)
     for (int j = 0; j < t->arity; j++) {
@@ -204,7 +205,7 @@ static double random_value(const function *f, const argument *a, int cell_count)
     return one_of(4) ? uniform(a->least, a->most) : one_of(2) ? a->least : a->most;
   case ARG_WHOLE:
     return a->least + random_size(a->most - a->least);
-  case ARG_LEVEL: /* an aggregate's models are dear where its tails are thin */
+  case ARG_LEVEL: /* an aggregate's models are slow where its tails are thin */
     return f->kind == 's' ? random_level() : uniform(0.01, 1 - pow(10, uniform(-9, -2)));
   default:
     return one_of(2);
@@ -217,7 +218,7 @@ static int index_of(const function *f, const char *name) {
   return -1;
 }
 
-/* What must be given and is the same on every row, as options are. */
+/* Whether an argument is the same on every row, as options are. */
 static bool is_constant(const function *f, int which) {
   const char *name = f->arguments[which]->name;
   return strcmp(name, "attempts") == 0 || strcmp(name, "threshold") == 0 ||
@@ -236,12 +237,12 @@ static void random_row(trial *t, int row) {
     if (row > 0 && (j >= f->columns || is_constant(f, j))) v[j] = t->values[0][j];
   }
   if (cell_count && total == 0) v[one_of(cell_count)] = 1;
-  /* Many rows alike now and then, and more often where rows are not what takes the time. */
+  /* Sometimes many equal rows; more often for functions whose time does not depend on the rows. */
   bool many = one_of(function_is_dear(f) ? 3 : 200) == 0;
   t->times[row] = f->kind == 's' ? 1 : (long)fmax(1, random_size(many ? 1000 : 3));
 }
 
-/* No question is tried more often than it was attempted. */
+/* Keeps k at most the number of attempts at each question. */
 static void limit_attempts(trial *t) {
   int attempts = index_of(t->function, "attempts"), n = index_of(t->function, "n");
   double fewest = HUGE_VAL;
@@ -250,7 +251,8 @@ static void limit_attempts(trial *t) {
     t->values[i][attempts] = fmin(t->values[i][attempts], fewest);
 }
 
-/* With its level, when it has one, and sometimes with what may follow that. */
+/* A random call: with the level, if the function has one, and sometimes with the options after it.
+** */
 static trial random_trial(const function *f) {
   trial t = {.function = f,
              .level = index_of(f, "level"),
@@ -279,7 +281,7 @@ static void print_trial(const trial *t) {
   printf("\n");
 }
 
-/* An excess is within the slack; and the largest is kept. */
+/* Checks that an excess is within the slack, and keeps the largest. */
 static void within(const trial *t, double excess, double scale, const char *what, double *worst) {
   tolerance slack = t->function->slack;
   if (!slack.relative) scale = 1;
@@ -315,7 +317,7 @@ static void check_nested(trial t, interval ci, record *r) {
   at_most(&t, inner.hi, outer.hi, "is not contained in a wider level's", &r->unnested);
 }
 
-/* Raises one row by as much as there is room for; false when there is none. */
+/* Raises the counts of one row as far as they can be; false if they cannot. */
 static bool raise(trial *t, const move *m) {
   const function *f = t->function;
   int up = index_of(f, m->up), down = index_of(f, m->down);
@@ -353,8 +355,8 @@ static void exchange(trial *t, int i, int j) {
   }
 }
 
-/* Bounds that mirror others about a centre are off by no more than the slack and the
-** rounding of a number about 1. */
+/* Bounds that mirror others about a centre err by at most the slack and the rounding of a number
+** near 1. */
 static void check_mirrored(const trial *t, interval ci, double sum, const char *what, record *r) {
   interval mirrored;
   if (!ask(t, &mirrored, r)) return;
@@ -362,7 +364,7 @@ static void check_mirrored(const trial *t, interval ci, double sum, const char *
   within(t, fmax(0, fabs(ci.hi + mirrored.lo - sum) - 0x1p-52), 1, what, &r->unmirrored);
 }
 
-/* Wrong for right: the part that is left of every size, and the prior the other way. */
+/* Exchanges right and wrong: every k becomes n - k, and the shapes of the prior change places. */
 static void check_wrong_for_right(trial t, interval ci, record *r) {
   const function *f = t.function;
   int a = index_of(f, "prior_a");
@@ -373,7 +375,7 @@ static void check_wrong_for_right(trial t, interval ci, record *r) {
   check_mirrored(&t, ci, 1, "is not mirrored by wrong for right", r);
 }
 
-/* One model for the other: arguments _a and _b, and the margin the other way. */
+/* Exchanges the models: the arguments _a and _b, and the sign of the margin. */
 static void check_exchanged(trial t, interval ci, record *r) {
   const function *f = t.function;
   for (int j = 0; j < f->columns; j++) {

@@ -4,10 +4,10 @@
 **
 **     references [--load EXTENSION] [--digits] [--part] FILE.csv...
 **
-** The head of a file names its columns: `method`, which with _ci_counts, _counts or
-** nothing after it is a function; arguments, by the catalogue's names; `lo` and `hi`;
-** and for an aggregate `rows`, which lists its rows as 3/5 or, if there are 12 like it,
-** 3/5x12.  A probability has its complement as hi: that of the models exchanged.
+** The first line of a file names its columns:  `method`, which is the name of a function or becomes
+** one by _ci_counts or _counts; arguments, by the catalogue's names; `lo` and `hi`; and for an
+** aggregate `rows`, which lists its rows as 3/5 or, for 12 such rows, 3/5x12.  A probability has
+** its complement as hi: that of the models exchanged.
 **
 ** Every function with a bar must have references in the files together (not checked with
 ** --part), and every reference must be of such a function.
@@ -30,8 +30,8 @@
 
 enum { MOST_COLUMNS = 16, MOST_ROWS = 1 << 17, LEAST_REFERENCES = 15 };
 
-/* From 10^9 questions on the last digit of a theta is worth 1e-11 of P, and of a
-** difference of rates near 1/2. */
+/* From 10^9 questions on, the last digit of a theta is worth 1e-11 of P, or of a difference of
+** rates near 1/2. */
 static const double many_questions = 1e9, bar_of_many = 1e-11;
 
 typedef struct record {
@@ -58,7 +58,7 @@ static void die(const char *what, const char *which) {
   exit(2);
 }
 
-/* Parts the text at its commas. */
+/* Splits the text at its commas. */
 static line split(char *text) {
   line l = {0};
   for (char *at = strtok(text, ",\n"); at; at = strtok(NULL, ",\n")) {
@@ -102,14 +102,14 @@ static cell word(const char *text) {
   return c;
 }
 
-/* How many columns the first row has. */
+/* The number of columns of the first row. */
 static int columns_of(const char *rows) {
   int count = 1;
   for (; *rows && *rows != ' '; rows++) count += *rows == '/';
   return count;
 }
 
-/* Rows of an aggregate: so many columns, parted by slashes. */
+/* Reads the rows of an aggregate, whose columns are separated by slashes. */
 static void read_rows(const function *f, const char *text, int columns) {
   char *at = (char *)text;
   for (input.end = 0; *at && *at != '\r'; at += *at == ' ') {
@@ -123,8 +123,8 @@ static void read_rows(const function *f, const char *text, int columns) {
   }
 }
 
-/* The arguments by name; of the models exchanged, k_b for k_a and so on.  Returns how
-** many are given. */
+/* Reads the arguments by name; with the models exchanged, k_b in place of k_a and so on.  Returns
+** how many are given. */
 static int read_arguments(const function *f, const line *head, const line *l, bool exchanged) {
   const char *rows = column(head, l, "rows");
   int columns = rows ? columns_of(rows) : 0, arity = columns;
@@ -180,8 +180,8 @@ static void ask(const function *f, int arity, double *lo, double *hi) {
   sqlite3_reset(s);
 }
 
-/* Near 1 a share has no more digits than a double, and is held to the last; a
-** probability below 1e-12 is promised no bar, but held to one. */
+/* Near 1 a share may err by the last digit of a double.  A probability below 1e-12 has no promised
+** bar, but is compared with one here. */
 static void compare(const function *f, double n, double got, double wanted, const char *shown) {
   record *r = &records[f - listed->functions];
   double error = got == wanted ? 0 : fabs(got - wanted), bar = f->bar.size;

@@ -26,7 +26,7 @@ enum { MOST_ROWS = 200000 };
 static const ev_host nobody = {0};
 static ev_score rows[MOST_ROWS];
 
-/* NaN, which fails every comparison, where there is no answer. */
+/* p, or NaN, which fails every comparison. */
 static double p_of(const ev_score *diffs, size_t count) {
   double p = NAN;
   ev_status status = ev_paired_p(diffs, count, NULL, nobody, &p);
@@ -43,7 +43,7 @@ static double drawn_whole(double least, double most) {
 typedef struct method {
   const char *name, *of;
   double bar;
-  int least; /* how many references there must be */
+  int least; /* the least number of references */
   int rows;
   double worst, worst_many;
 } method;
@@ -139,7 +139,7 @@ static void one_size_is_mcnemar(void) {
   check(p_of(rounded, 5) == ev_mid_p(8, 16), "one size but for rounding", p_of(rounded, 5), 0);
 }
 
-/* Random differences: of a unit, few or many of them, or without one. */
+/* Random differences: few or many multiples of a unit, or without a unit. */
 static size_t draw_rows(int kind) {
   size_t count = (size_t)drawn_whole(2, kind == 2 ? 60 : 30);
   for (size_t i = 0; i < count; i++) {
@@ -183,7 +183,7 @@ static void one_sign(void) {
   check(p_of(rows, 2) == 0, "all positive, and many", p_of(rows, 2), 0);
 }
 
-/* Sums that are equal by chance of the values: 1 where the sides are. */
+/* Differences whose sum is 0: p is 1. */
 static void nothing_told(void) {
   ev_score even[] = {{0.1, 1}, {0.2, 1}, {-0.3, 1}};
   check(p_of(even, 3) == 1, "even sides", p_of(even, 3), 1);
@@ -193,7 +193,7 @@ static void nothing_told(void) {
   check(p_of(many, 3) == 1, "even sides of many", p_of(many, 3), 1);
 }
 
-/* Just this side and that of what is exact. */
+/* Numbers of differences just below and above the limit of the exact method. */
 static void inversion_joins(void) {
   for (int i = 0; i < 6; i++) {
     double n = 13000 + 400 * i, last = NAN;
@@ -208,7 +208,7 @@ static void inversion_joins(void) {
 }
 
 /* One difference that outweighs the others together gives half their p. */
-/* Whatever the differences, from few and alike to many and skewed. */
+/* For any differences, from few equal ones to many skewed ones. */
 static void bounds_hold(void) {
   for (int i = 0; i < 400; i++) {
     size_t count = (size_t)drawn_whole(1, i % 2 ? 12 : 60);
@@ -236,7 +236,7 @@ static void one_outweighs(void) {
     rows[70] = (ev_score){sum > 0 ? large[i % 4] : -large[i % 4], 1};
     double all = p_of(rows, 71);
     check(fabs(all - few / 2) <= 1e-9, "one that outweighs the others", all, few / 2);
-    /* And two of them that nearly cancel: a quarter of the sums are beyond both. */
+    /* Two such differences that nearly cancel: a quarter of the sums lie beyond both. */
     rows[71] = (ev_score){-0.6 * rows[70].score, 1};
     all = p_of(rows, 72);
     check(fabs(all - (0.5 + few / 4)) <= 1e-9, "two that outweigh the others", all, few);
@@ -261,7 +261,7 @@ static double p_by_direct_sum(size_t count) {
   return 1 - 2 * below / acos(-1);
 }
 
-/* Even, normal, with long tails, a few large, or most small. */
+/* Uniform, normal, with long tails, a few large, or most small. */
 static double drawn_difference(int shape) {
   double u = random_share() + 1e-12, sign = random_share() < 0.5 ? -1 : 1;
   switch (shape) {

@@ -1,5 +1,5 @@
 /*
-** Ratings from votes: compares with references, and checks identities that need none.
+** Ratings from votes: compares them with references, and checks identities that need no reference.
 **
 **     votes VOTES.csv
 */
@@ -135,7 +135,7 @@ static void compare(const char *path) {
 /*
 ** Identities
 */
-/* Of two models P(a | decided) has a Beta distribution, ties or not. */
+/* With two models, P(a | no tie) has a Beta distribution, with ties and without. */
 static void two_models_are_a_beta(void) {
   static const double counts[][3] = {{7, 3, 0},   {7, 3, 5},       {1, 0, 4},
                                      {1, 0, 0},   {0, 40, 3},      {5e8, 3e8, 0},
@@ -176,8 +176,8 @@ static void exchange(double *x, double *y) {
   *y = kept;
 }
 
-/* All votes for the other model: abilities change their signs.  With places, the one shown second
-** has the advantage then. */
+/* If all votes are reversed, abilities change their signs; and the advantage of the model shown
+** first does too. */
 static void reversal_mirrors(size_t models, bool position) {
   static ev_rating before[MOST];
   draw_votes(models, 12, 0.4, position);
@@ -196,7 +196,7 @@ static void reversal_mirrors(size_t models, bool position) {
   if (position) near(first_place.ci.lo, -place.ci.hi, 1e-9, "mirrored advantage");
 }
 
-/* Models in another order, here the reverse. */
+/* The models in reverse order have the same ratings. */
 static void permutation_permutes(size_t models, bool position) {
   static ev_rating before[MOST];
   static double kept[3][MOST * MOST];
@@ -236,7 +236,7 @@ static void abilities_add_up(size_t models) {
   same(ratings[0].rating, pairs[0].diff, 1e-9, "rating beside an anchor");
 }
 
-/* Models that can be exchanged have the same digits. */
+/* Models with the same votes have the same digits. */
 static void equal_records(void) {
   clear(6, false);
   for (size_t i = 1; i < 6; i++) vote(0, i, 3, 5, 2);
@@ -248,7 +248,7 @@ static void equal_records(void) {
   }
 }
 
-/* Nothing of these fails to converge. */
+/* All of these converge. */
 static void corners(void) {
   static const double levels[] = {0.5, 0.95, 0.999999};
   for (int l = 0; l < 3; l++) {
@@ -295,7 +295,8 @@ static void corners(void) {
   }
 }
 
-/* Few votes and very many, all kinds of ties, with most pairs or few: there is an answer. */
+/* Random sets of votes, few and very many, with and without ties, with most pairs or few: all
+** converge. */
 static void random_votes_have_answers(void) {
   static const double mosts[] = {1, 3, 50, 1e5, 1e9}, share_of_ties[] = {0, 0.05, 1, 100};
   static const double levels[] = {0.5, 0.95, 0.999999};

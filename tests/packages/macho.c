@@ -1,7 +1,7 @@
 /*
-** Loads a library for macOS into a Linux program of the same processor, so that the file
-** for a Mac computes here, natively or by qemu.  It is linked into a test program with
-** --wrap=dlopen and the like, and replaces these functions, which SQLite calls.
+** Loads a library for macOS into a Linux program for the same processor, so that the file for a Mac
+** runs here, natively or by qemu.  It is linked into a test program with --wrap=dlopen and the
+** like, and replaces these functions, which SQLite calls.
 **
 ** 1. The file's segments are copied to memory, at the distances that it asks for.
 ** 2. Addresses within it are moved along: its rebase opcodes.
@@ -68,7 +68,8 @@ static void memset_pattern16(void *to, const void *pattern, size_t length) {
 }
 
 #ifdef __aarch64__
-/* NAME, of so many named arguments, hands those after them to on_stack_NAME as a pointer. */
+/* Defines NAME, with this number of named arguments: it passes the variable ones to on_stack_NAME
+** as a pointer. */
 #define TRAMPOLINE(name, named)                                                                    \
   void trampoline_##name(void);                                                                    \
   __asm__(".text\n.type trampoline_" #name ", %function\ntrampoline_" #name ":\n  mov x" #named    \
@@ -202,7 +203,7 @@ static uint64_t uleb(const uint8_t **at) {
   }
 }
 
-/* Addresses that the file has of its own places, from its rebase opcodes. */
+/* Corrects the addresses within the file, by its rebase opcodes. */
 static void rebase(image *m, const uint8_t *at, const uint8_t *end) {
   uint64_t place = 0;
   while (at < end) {
@@ -246,7 +247,7 @@ static void rebase(image *m, const uint8_t *at, const uint8_t *end) {
   }
 }
 
-/* Imports, from its bind opcodes or those that may be bound at the first call. */
+/* Binds imports, by its bind opcodes, including those that macOS may bind at the first call. */
 static void bind(image *m, const uint8_t *at, const uint8_t *end) {
   uint64_t place = 0;
   uintptr_t address = 0;

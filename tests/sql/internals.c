@@ -1,6 +1,6 @@
 /*
-** Tests parts of the SQL surface that no SQL reaches: numbers as text, and the errors of a
-** model that fails (contract 2 and 9).
+** Tests parts of the SQL surface that SQL cannot reach: numbers as text, and the errors of models
+** that fail (contract 2 and 9).
 */
 #include <math.h>
 #include <stdint.h>
@@ -52,7 +52,7 @@ static void numbers_have_one_form(void) {
   written_as(-HUGE_VAL, "-9e999");
 }
 
-/* How many digits a decimal has, zeros at either end aside. */
+/* The number of digits of a decimal, without zeros at either end. */
 static int digits_of(const char *text) {
   int count = 0, zeros = 0;
   for (; *text && *text != 'e'; text++) {
@@ -72,7 +72,7 @@ static int fewest_digits(double x) {
   }
 }
 
-/* Any double reads back, from as few digits as any form of it has. */
+/* Every double reads back from its text, which has as few digits as possible. */
 static void numbers_read_back(void) {
   uint64_t state = 1;
   for (int i = 0; i < 30000; i++) {
@@ -92,7 +92,7 @@ static void numbers_read_back(void) {
   }
 }
 
-/* As the C library's digits, tried one more at a time. */
+/* The digits are the fewest of the C library's that read back. */
 static void written_as_printed(double x) {
   char text[EVALCI_NUMBER_SIZE], printed[40];
   double back = 0;
@@ -110,8 +110,8 @@ static void read_as_strtod(const char *text) {
   check(end && *end == 0 && x == wanted, text, x, wanted);
 }
 
-/* Powers of two, from where the doubles below are twice as dense, and decimals that lie
-** half way between two doubles. */
+/* Powers of two, below which doubles are twice as dense, and decimals half way between two doubles.
+** */
 static void numbers_at_edges(void) {
   char text[40];
   for (int e = -60; e <= 60; e++) {
@@ -155,7 +155,7 @@ static void answer_probability(sqlite3_context *context, int argc, sqlite3_value
   evalci_result_probability(context, "f", status, answer.lo);
 }
 
-/* What a statement gives, or the message of its error. */
+/* Checks the result of a statement, or the message of its error. */
 static void gives(sqlite3 *db, const char *sql, int code, const char *wanted) {
   sqlite3_stmt *statement;
   if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK) exit(2);

@@ -3,9 +3,9 @@
 **
 **     sqllogictest [--load EXTENSION] [--within NAME] FILE...
 **
-** Each file gets a new in-memory database.  Compiled with SQLITE_CORE, the
-** extension is built in instead of loaded.  skipif and onlyif take the NAME of what
-** the program runs within, such as valgrind, for the engine's own.
+** Each file gets a new in-memory database.  Compiled with SQLITE_CORE, the extension is built in
+** instead of loaded.  skipif and onlyif may also name the program within which this one runs, such
+** as valgrind.
 **
 ** The format, as https://sqlite.org/sqllogictest/doc/trunk/about.wiki has it:
 ** records are parted by blank lines, lines that begin with # are dropped
@@ -83,7 +83,7 @@ static char *list_join(const list *l) {
 */
 typedef struct script {
   const char *path;
-  char *text, *rest; /* all of it, and what is not read yet */
+  char *text, *rest; /* the whole text, and the part not read yet */
   int line;          /* number of the line last read */
   int record;        /* number of the line that began the record */
   int results;       /* number of the line where its results begin */
@@ -121,8 +121,8 @@ static char *next_line(script *s) {
   return NULL;
 }
 
-/* Adds lines up to the record's end, or to a line "----" when one may come.
-** Says whether it came. */
+/* Adds lines up to the end of the record, or to a line "----" if one is allowed.  Returns whether
+** there was one. */
 static bool read_lines(script *s, list *lines, bool separator) {
   for (char *line; (line = next_line(s)) && *line;) {
     if (separator && strcmp(line, "----") == 0) return true;
@@ -135,8 +135,8 @@ static bool read_lines(script *s, list *lines, bool separator) {
 ** Running SQL
 */
 
-/* %.3f as SQLite's own printf gives it, which stops at 16 significant digits.
-** Not by calling it: before 3.43 it got the last of them wrong. */
+/* %.3f as SQLite's own printf writes it, with 16 significant digits.  SQLite's is not called,
+** because before 3.43 its last digit was wrong. */
 static void render_real(double r, char *text, size_t size) {
   char digits[32];
   snprintf(text, size, "%.3f", r);
@@ -167,9 +167,8 @@ static void render(sqlite3_stmt *statement, int column, char type, list *values)
     if (*c < ' ' || *c > '~') *c = '@';
 }
 
-/* Runs one query; on an error says so in *message, to be freed.  As in the
-** original, a query that fails while it runs, before any row, gives no rows:
-** that is all right where none are wanted. */
+/* Runs one query; an error is written to *message, to be freed.  As in the original, a query that
+** fails before its first row gives no rows, which is right if none are wanted. */
 static bool run_query(sqlite3 *db, const char *sql, const char *types, bool none_wanted,
                       list *values, char **message) {
   sqlite3_stmt *statement = NULL;

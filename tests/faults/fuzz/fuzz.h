@@ -1,6 +1,6 @@
 /*
-** What the fuzz targets share: reading bytes, timing calls, and the program
-** around them when libFuzzer is not (REPLAY).
+** Shared by the fuzz targets: reading bytes, timing calls, and a main() for builds without
+** libFuzzer (REPLAY).
 */
 #ifndef FUZZ_H
 #define FUZZ_H
@@ -26,7 +26,7 @@ static inline void fuzz_die(const char *format, ...) {
   abort();
 }
 
-/* What is left to read; zeros when nothing is. */
+/* The bytes still to be read; zeros follow the last one. */
 typedef struct fuzz_bytes {
   const uint8_t *at;
   size_t left;
@@ -45,7 +45,7 @@ static inline uint64_t fuzz_word(fuzz_bytes *in) {
 }
 
 /*
-** The slowest call, which only a replay tells: sanitizers make time meaningless
+** The slowest call, printed by a replay alone, because sanitizers make times meaningless
 */
 #ifdef REPLAY
 enum { FUZZ_SEARCHES = 0 };
@@ -65,7 +65,7 @@ static inline bool fuzz_slowest(double from) {
   return true;
 }
 
-/* Where the slowest call is to be described. */
+/* The description of the slowest call. */
 static char *slowest_call;
 static inline FILE *fuzz_describe(void) {
   static size_t size;
@@ -116,7 +116,7 @@ static void fuzz_print(const uint8_t *data, size_t size, const char *to) {
   printf("\n");
 }
 
-/* Into a file of the folder, which is named by what it holds. */
+/* Writes the bytes to a file of the folder, named by a hash of them. */
 static void fuzz_unpack(const uint8_t *data, size_t size, const char *to) {
   char path[1000];
   uint64_t hash = 0xCBF29CE484222325u;

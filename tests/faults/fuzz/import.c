@@ -23,7 +23,7 @@ static const char *const names[] = {"a.csv",
                                     "x_samples.jsonl"};
 enum { NAMES = sizeof names / sizeof *names };
 
-/* In memory, where there is such a place. */
+/* A folder in memory, if the system has one. */
 static char place[40] = "/dev/shm/fuzz-import-XXXXXX";
 
 static void leave(void) {

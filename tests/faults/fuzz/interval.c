@@ -60,7 +60,7 @@ static int width_of(const unsigned *options) {
   return 5 + (int)options[2] * 2 % 496;
 }
 
-/* One reader on the text; false when it refuses. */
+/* Calls one reader with the text; false if it refuses the text. */
 static bool read_with(int i, const unsigned *options) {
   sqlite3_stmt *s = readers[i];
   sqlite3_bind_text(s, 1, (const char *)text, (int)text_size, SQLITE_STATIC);

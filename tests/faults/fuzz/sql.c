@@ -10,8 +10,7 @@
 **     replay-sql FILE...         as fast as users run it
 **     replay-sql --random SECONDS SEED
 **
-** Functions and what they take come from the catalogue, so a new one is fuzzed at
-** once.
+** Functions and their arguments come from the catalogue, so a new function is fuzzed at once.
 */
 #include <float.h>
 #include <math.h>
@@ -59,8 +58,8 @@ static const char *const frames[] = {
 enum { FRAMES = sizeof frames / sizeof *frames };
 static const char *const excludes[] = {"", "EXCLUDE CURRENT ROW", "EXCLUDE GROUP", "EXCLUDE TIES"};
 
-/* PLAIN and READ serve every function, the rest aggregates only.  SLIDING is a
-** window whose every frame is asked again as an aggregate. */
+/* PLAIN and READ are for every function, the others for aggregates only.  SLIDING is a window, and
+** each of its frames is computed again as an aggregate. */
 enum { PLAIN, READ, GROUPED, FILTERED, ORDERED, SLIDING, FRAMED, WAYS = FRAMED + 4 * FRAMES };
 
 static sqlite3 *db;
@@ -77,13 +76,13 @@ static void start(void) {
       calls[call_count++] = (call){&listed->functions[i], listed->functions[i].arities[j]};
 }
 
-/* A board reads the rows themselves. */
+/* The tables of the board read the rows themselves. */
 #define BOARD_OPTIONS                                                                              \
   "{\"model\":\"c0\",\"task\":\"c1\",\"item\":\"c2\",\"correct\":\"c3\",\"score\":\"c4\","         \
   "\"error\":\"c5\",\"score_lo\":\"c6\",\"score_hi\":\"c7\"}"
 enum { BOARD_CELLS = 8 };
 
-/* The statement of a call made in a way. */
+/* The statement that makes a call in one of these ways. */
 static sqlite3_stmt *statement_of(int which, int way) {
   sqlite3_stmt *statement = statements[which][way];
   if (statement) return statement;
@@ -205,7 +204,7 @@ static cell read_cell(fuzz_bytes *in) {
     c.type = SQLITE_INTEGER;
     c.integer = fuzz_byte(in);
     break;
-  case 6: /* two numbers of one row are often in order: k <= n */
+  case 6: /* often at most the number before it, as k is at most n */
     c.type = SQLITE_INTEGER;
     c.integer = (sqlite3_int64)fuzz_byte(in) << 2 * low;
     break;
@@ -258,7 +257,7 @@ static cell read_cell(fuzz_bytes *in) {
   return c;
 }
 
-/* A result as CSV imports and clients may give it, or none. */
+/* A result in one of the forms in which CSV imports and clients give it, or NULL. */
 static cell tame_result(unsigned byte) {
   static const char digits[] = "01";
   cell c = {.integer = byte & 1, .real = byte & 1, .size = 1};
@@ -284,12 +283,12 @@ static cell tame_whole(double x) {
   return (cell){.type = SQLITE_INTEGER, .integer = (sqlite3_int64)x};
 }
 
-/* Up to 2^50, small ones the most. */
+/* A count up to 2^50, mostly a small one. */
 static cell tame_count(unsigned byte) {
   return tame_whole(ldexp(byte & 31, byte < 160 ? 0 : ((int)byte - 160) / 2));
 }
 
-/* An integer, a real number, a text or a blob; few of each. */
+/* A key: one of a few integers, real numbers, texts and blobs. */
 static cell tame_key(unsigned byte) {
   cell c = tame_result(byte);
   c.integer = byte / 16;
@@ -297,7 +296,7 @@ static cell tame_key(unsigned byte) {
   return c;
 }
 
-/* What a call that succeeds would be given. */
+/* A valid argument. */
 static cell read_tame_cell(fuzz_bytes *in, const argument *a, const cell *before) {
   unsigned byte = fuzz_byte(in);
   double share = byte / 255.0;
@@ -309,7 +308,7 @@ static cell read_tame_cell(fuzz_bytes *in, const argument *a, const cell *before
   case ARG_PART:
   case ARG_CELL:
     return tame_count(byte);
-  case ARG_SIZE: /* its part, and some more */
+  case ARG_SIZE: /* a key, and rarely others */
     c = tame_count(byte);
     if (before) c.integer += before->integer;
     return c;
@@ -336,7 +335,7 @@ static cell read_tame_cell(fuzz_bytes *in, const argument *a, const cell *before
 }
 
 /*
-** The call as a person would type it
+** The call as a user would type it
 */
 static void print_cell(FILE *out, const cell *c) {
   if (c->type == SQLITE_NULL) {
@@ -368,7 +367,7 @@ static void print_call(FILE *out, int which, int way) {
 }
 
 /*
-** What holds
+** Checks
 */
 static int current, current_way; /* for wrong() */
 
@@ -385,7 +384,7 @@ static void check_number(const function *f, double x, const char *shown) {
     wrong("outside its support", shown);
 }
 
-/* An interval as an independent reader takes it. */
+/* Checks an interval with a reader of its own. */
 static void check_interval(const function *f, const char *text) {
   char *end;
   if (text[0] != '[') wrong("an interval begins with [", text);
@@ -425,7 +424,7 @@ static void check_row(const function *f, int way, sqlite3_stmt *s) {
   }
 }
 
-/* An error names the function, or the reader that was handed no interval. */
+/* An error names the function, or the reader that was given something other than an interval. */
 static void check_error(const function *f, int way) {
   const char *message = sqlite3_errmsg(db);
   size_t n = strlen(f->name);
@@ -434,8 +433,8 @@ static void check_error(const function *f, int way) {
   wrong("an error names its function", message);
 }
 
-/* Runs the current call; the answers go to out[], as text, when it is not NULL.
-** -1 after an error. */
+/* Runs the current call, and stores the results as text in out[] if that is not NULL.  Returns
+** their number, or -1 after an error. */
 static int run(int which, int way, char **out) {
   const function *f = calls[which].function;
   sqlite3_stmt *s = statement_of(which, way);
@@ -466,7 +465,7 @@ static int run(int which, int way, char **out) {
   return count;
 }
 
-/* A frame gives what an aggregate over its rows gives. */
+/* Checks that each frame gives the result of an aggregate over its rows. */
 static void run_sliding(int which) {
   char *slid[MOST_ROWS], *whole[MOST_ROWS];
   int from = input.first, to = input.end, count = run(which, SLIDING, slid);
@@ -485,16 +484,16 @@ static void run_sliding(int which) {
   input.end = to;
 }
 
-/* A dear function takes milliseconds, the others microseconds: of the bytes
-** that name a dear one, only some are run, chosen by their hash, so that most of
-** a minute does not go to a few of the functions.  A replay runs them all. */
+/* Whether an input is left out.  Some functions take milliseconds, the others microseconds.  Of the
+** inputs that call a slow one only some are run, chosen by a hash, so that a few functions do not
+** take most of the time.  A replay runs them all. */
 static bool left_out(const uint8_t *data, size_t size) {
   uint32_t h = 2166136261u;
   for (size_t i = 0; i < size; i++) h = (h ^ data[i]) * 16777619u;
   return FUZZ_SEARCHES && (h ^ h >> 16) % 4096 != 0;
 }
 
-/* A cell of a row of results: few models, tasks and questions, and now and then a score, an
+/* A cell of a row of results: one of a few models, tasks and questions, and sometimes a score, an
 ** error or a range. */
 static cell read_board_cell(fuzz_bytes *in, int column) {
   unsigned byte = fuzz_byte(in);
@@ -504,8 +503,8 @@ static cell read_board_cell(fuzz_bytes *in, int column) {
   return column == 5 ? tame_text("down") : tame_real(column == 7 ? 1 : (byte - 128) / 127.0);
 }
 
-/* The rows of a call.  Values are tame, and options the same on every row, but when a
-** byte says otherwise. */
+/* Reads the rows of a call.  Values are valid, and options the same on every row, unless a byte
+** says otherwise. */
 static void read_rows(fuzz_bytes *in, const function *f, int arity, int most) {
   unsigned manner = fuzz_byte(in);
   bool loose = manner % 8 == 0, wild = manner / 8 % 4 == 0;
