@@ -1,8 +1,7 @@
-"""The values of the board that differ from the views of oracle.sql, computed from the rows in plain Python.
-
-p of a pair is paired_p of the questions' mean differences; "tied" means that two models have the same data; P(best)
-allows for shared questions (the Beta posteriors are integrated here on a grid); and the imagined tasks of graded suites
-are near the observed ones.
+"""Computes in plain Python, from the rows, the values of the board for which the views of oracle.sql have an older
+rule: p of a pair is paired_p of the questions' mean differences; "tied" means that two models have the same data;
+P(best) allows for shared questions (the Beta posteriors are integrated here on a grid); and the imagined tasks of
+graded suites are near the observed ones.
 """
 import itertools
 import json
@@ -39,7 +38,8 @@ class Anew:
     # Pairs
 
     def pair(self, a, b):
-        """p, whether they have the same data, and the sum of differences; None where there is nothing to test."""
+        """p of two models, whether they have the same data, and the sum of differences; None if they share no
+        question."""
         both = self.answers[a].keys() & self.answers[b].keys()
         if not both or not all(0 <= s <= 1 for m in (a, b) for q in both for s in self.answers[m][q]):
             return None
@@ -48,7 +48,7 @@ class Anew:
         return p, all(x == y for x, y in means) and len(both) == len(self.answers[a]) == len(self.answers[b]), math.fsum(x - y for x, y in means)
 
     def held(self):
-        """Of every pair, in either order, what compare has of it; and of every model the ranks left open."""
+        """The row of eval_compare for every pair, in either order; and the possible ranks of every model."""
         named = [m for m in self.answers if m is not None]
         tested = {(a, b): found for a, b in itertools.combinations(named, 2) if (found := self.pair(a, b))}
         step, won, lost, out = 0, dict.fromkeys(self.answers, 0), dict.fromkeys(self.answers, 0), {}
@@ -66,7 +66,8 @@ class Anew:
     # Other tasks
 
     def other_tasks(self, model):
-        """The interval of the mean on other tasks like these, of a model with graded answers; None where the views have it right."""
+        """The interval of the mean on other tasks like these, for a model with graded answers; None if the views have
+        the same rule."""
         tasks = {}
         for (task, _, _), shares in self.answers[model].items():
             tasks.setdefault(task, []).extend(shares)
@@ -85,7 +86,7 @@ class Anew:
     # P(best)
 
     def worth(self, model):
-        """Right answers, and answers, that the questions are worth."""
+        """The effective numbers of right answers and of answers."""
         mine = self.answers[model]
         answers, n = sum(map(len, mine.values())), len(mine)
         accuracy = math.fsum(s for shares in mine.values() for s in shares) / answers
@@ -112,7 +113,8 @@ class Anew:
         return min(xy / math.sqrt(xx * yy), 1 - n ** -2) * n / math.sqrt(len(self.answers[a]) * len(self.answers[b]))
 
     def rho(self, worth):
-        """Of the contenders: the leading models within three standard deviations of the first."""
+        """The mean correlation of the contenders, which are the leading models within three standard deviations of the
+        first."""
         mean = {m: (k + 1) / (n + 2) for m, (k, n) in worth.items()}
         variance = {m: mean[m] * (1 - mean[m]) / (n + 3) for m, (k, n) in worth.items()}
         order = self.db.execute("SELECT model FROM eval_leaderboard ORDER BY model")
@@ -122,7 +124,8 @@ class Anew:
         return max(0, math.fsum(pairs) / len(pairs)) if pairs else 0
 
     def best(self):
-        """Empty where posteriors of counts are right: asked once, and nothing in common."""
+        """P(best) of each model; empty if it is that of ranks_counts, because questions were asked once and none are
+        shared."""
         worth = {m: self.worth(m) for m in self.able}
         rho = self.rho(worth)
         if rho == 0 and all(len(shares) == 1 and not q[2] for m in self.able for q, shares in self.answers[m].items()):
@@ -131,7 +134,8 @@ class Anew:
 
 
 def chances(posteriors):
-    """The chance that each of independent Beta variables is the largest: from two grids, whose error falls as the square of their step."""
+    """The probability that each of several independent Beta variables is the largest: extrapolated from two grids,
+    whose errors fall as the square of the step."""
     return [(4 * fine - coarse) / 3 for fine, coarse in zip(grid_chances(posteriors, 6000), grid_chances(posteriors, 3000))]
 
 

@@ -70,7 +70,7 @@ def bootstrapped():
 
 
 def apart():
-    """Nothing shared: the digits of ranks_counts.  Shared, but without correlation or with a negative one: likewise."""
+    """Without shared questions, or with a correlation of at most 0, the digits are those of ranks_counts."""
     def ranked(rows):
         db = board(rows)
         found = db.execute("SELECT ranks_counts(model, k, n) FROM (SELECT model, sum(correct) AS k, count(*) AS n FROM results GROUP BY model)").fetchone()[0]

@@ -3,9 +3,10 @@
 
     board.py EXTENSION
 
-Every cell is compared with the views of oracle.sql, which compute the same in SQL, over the shapes of
-tests/views/views.py; p, verdicts, ranks and P(best), which the views compute differently, with anew.py.
-Further tests are of what views cannot do: options, names of tables and columns, errors, recursion, pairs chosen by WHERE.
+Every cell is compared with the views of oracle.sql, which compute the same in SQL, over the tables of
+tests/views/views.py; p, verdicts, ranks and P(best), for which the views have another rule, are compared with anew.py.
+Further tests cover what views cannot do: options, names of tables and columns, errors, recursion, pairs chosen by
+WHERE.
 """
 import contextlib
 import math
@@ -50,7 +51,7 @@ def one(db, sql, *arguments):
 
 
 def fails(db, sql, *words):
-    """The statement is an error that says all of this, and the connection works on."""
+    """The statement is an error whose message has all these words, and the connection still works."""
     try:
         got = str(table(db, sql))
     except sqlite3.Error as error:
@@ -68,7 +69,7 @@ def same_cell(column, a, b):
 
 
 def corrected(anew, view, rows, pairs, ranks, best):
-    """What a view says, with what anew.py says in place of it."""
+    """The rows of a view, with the values of anew.py where it has any."""
     for row in rows:
         if view == "compare" and row["p"] is not None:
             found = pairs[row["model_a"], row["model_b"]]
@@ -112,7 +113,7 @@ def shapes():
 
 
 def any_names():
-    """Names of every type, and none; 7, '7' and 7.0 are one question."""
+    """Models named by values of every type and by NULL; 7, '7' and 7.0 are one question."""
     db = views.opened()
     db.executescript("CREATE TABLE results(model, task, item, attempt, correct); INSERT INTO results VALUES (4, '', 1, 1, 1), (1, NULL, 1, 1, 1), (2, NULL, 1, 1, 0),"
                      "(NULL, '', 1, 1, '1'), (NULL, '', 1, 2, 0), (x'0102', '', 1, 1, 1), ('a' || char(0), '', 1, 1, 1),"
@@ -193,7 +194,7 @@ def by_task():
 
 
 def errored():
-    """An answer that is not known is left out, or wrong."""
+    """An unknown answer is left out, or counts as wrong."""
     rows = views.answers(5, 3, 3, 12, graded=(1,), error=0.3)
     counted = [(*r[:4], 0, None, None, None, None) if r[4] is None and r[5] is None else r for r in rows]
     got, wanted = table(filled(rows), "SELECT * FROM eval_leaderboard('results', '{\"errors\":\"wrong\"}')"), table(filled(counted), "SELECT * FROM eval_leaderboard")
@@ -207,7 +208,8 @@ def errored():
 
 
 def timeouts():
-    """A candidate whose 61 wrong answers became errors leads with 100%; its row says what that is of."""
+    """A candidate whose 61 wrong answers became errors leads with 100%; its row shows the errors, and the interval that
+    includes them."""
     rows = [("old", "t", i, 1, int(i % 3 > 0), None, None, None, None) for i in range(100)]
     rows += [("new", "t", i, 1, None if i < 61 else 1, None, "timeout" if i < 61 else None, None, None) for i in range(100)]
     db = filled(rows)
@@ -222,7 +224,7 @@ def timeouts():
 
 
 def ranges():
-    """lo and hi are of tasks that do not say, and make those with scores graded ones."""
+    """lo and hi are for tasks without a range, and make those that have scores graded."""
     rows = views.answers(7, 3, 2, 10, graded=(0, 1), ranges={0: (1, 10), 1: (1, 10)})
     bare = [(*r[:7], None, None) for r in rows]
     for function in TABLES.values():
@@ -280,7 +282,7 @@ def columns():
 
 
 def sources():
-    """A name is a name: quoted, with its schema, of a view; never SQL."""
+    """The source is a name, also quoted, with a schema or of a view, and never SQL."""
     db = views.opened()
     db.executescript("""ATTACH ':memory:' AS other; CREATE TABLE other."a.b"(model, item, correct);
         CREATE TABLE "main.t"(model, item, correct); CREATE TABLE t(model, item, correct); CREATE TABLE "a;b'c""d"(model, item, correct);
@@ -398,7 +400,7 @@ def read_once():
 
 
 def denied():
-    """An authorizer may deny columns: one that nobody needs changes nothing."""
+    """An authorizer may deny columns; denying one that is not needed changes nothing."""
     db = filled(views.answers(25, 3, 2, 20))
     wanted = table(db, "SELECT * FROM eval_leaderboard")
     refused = set()
@@ -421,8 +423,8 @@ def denied():
 
 
 def exact_flips(sizes, times, total):
-    """The two-sided mid-p of sums of three sizes, each so many times with a random sign: every count of two of them, and
-    the tail of the third."""
+    """The two-sided mid-p of a sum of three sizes, each occurring several times with random signs, by enumerating the
+    counts of two sizes with the tail of the third."""
     chances = stats.binom.pmf(range(times + 1), times, 0.5)
     tail = stats.binom.sf(np.arange(-1, times + 1), times, 0.5)  # P(count >= i), 0 after the last
     signed = 2 * np.arange(times + 1) - times
@@ -435,8 +437,8 @@ def exact_flips(sizes, times, total):
 
 
 def without_a_unit():
-    """Three sizes of differences without a common unit, 700 times each, are more than the sign-flip test can count:
-    there p is twice the posterior's smaller tail, which is close to it."""
+    """The sign-flip test cannot be computed for three sizes of differences without a common unit, 700 times each; p is
+    then twice the smaller tail of the posterior, which is close to it."""
     draw, times = random.Random(1), 700
     sizes = [1 / math.pi, 1 / math.e, 1 / math.sqrt(2)]
     db = views.opened()
@@ -453,7 +455,7 @@ def without_a_unit():
 
 
 def graded_board():
-    """What takes a second to report, nearly all of it after reading."""
+    """A table whose report takes a second, nearly all of it after the rows are read."""
     db = views.opened()
     db.execute("CREATE TABLE results(model, item, score)")
     draw = random.Random(4)
@@ -476,7 +478,8 @@ def ends_when_interrupted(db, sql, after):
 
 
 def heard(sql, db, within, whole=None):
-    """A statement that takes `whole` seconds is interrupted at five moments: the median time until it ends is below `within`."""
+    """A statement that takes `whole` seconds is interrupted at five moments: the median time until it ends is below
+    `within`."""
     if whole is None:
         began = time.monotonic()
         db.execute(sql).fetchall()
@@ -493,7 +496,8 @@ def heard(sql, db, within, whole=None):
 
 
 def interrupts():
-    """An interrupt, and a progress handler, end the reading of many rows; then the connection works on (contract 13)."""
+    """An interrupt and a progress handler end the reading of many rows; then the connection still works (contract
+    13)."""
     heard("SELECT eval_report()", graded_board(), 0.1)
     heard("SELECT * FROM eval_compare", graded_board(), 0.1)
     db = views.opened()

@@ -4,7 +4,8 @@
     cost.py EXTENSION
 
 Means, quantiles and verdicts are computed here from the rows with numpy and scipy; cost per right answer, tests and
-intervals of a mean by the functions over rows, which have references of their own.  Contract 37, contract 45, contract 51.
+intervals of a mean by the functions over rows, which have references of their own.  Contract 37, contract 45, contract
+51.
 """
 import collections
 import itertools
@@ -40,7 +41,7 @@ def filled(rows, columns=COLUMNS):
 
 
 def spent(rows, seed=1, missing=0.0, apart=0.3):
-    """Answers with costs, the more of a model the higher its number, and latencies; some of them not known."""
+    """Answers with costs, which rise with the number of the model, and latencies; some of them unknown."""
     chance = random.Random(seed)
     found = []
     for r in rows:
@@ -51,7 +52,7 @@ def spent(rows, seed=1, missing=0.0, apart=0.3):
 
 
 def shares(rows):
-    """{model: {question: [share, or None where it is not known]}}, of scores from 0 to 1 or in a declared range."""
+    """{model: {question: [share, or None if it is unknown]}}, for scores from 0 to 1 or in a declared range."""
     graded = {r[1] for r in rows if r[4] is None and r[5] is not None and r[6] is None}
     ranges = {}
     for r in rows:
@@ -79,7 +80,7 @@ def values(db, call, rows, *more):
 
 
 def mean_interval(db, questions, level):
-    """Of a mean over questions with imagined ones just beyond the seen ones."""
+    """The interval of a mean over questions, with imagined questions just beyond those seen."""
     totals, sizes = [math.fsum(q) for q in questions], [len(q) for q in questions]
     own = [s / n for s, n in zip(totals, sizes)]
     if len(own) < 2 or min(own) == max(own):
@@ -93,7 +94,8 @@ def mean_interval(db, questions, level):
 
 
 def quantile_interval(questions, q, level):
-    """Places by scipy's binomial of so many questions, among all answers in order."""
+    """The interval of a quantile: positions among the sorted answers, by scipy's binomial of the number of
+    questions."""
     x, n = sorted(v for of in questions for v in of), len(questions)
     tail = (1 - level) / 2
     l = max([l for l in range(n + 1) if stats.binom.cdf(l - 1, n, q) <= tail])
@@ -131,7 +133,7 @@ seen = collections.Counter()
 
 
 def hold(name, rows, level=0.95):
-    """Every cell of cost and latency."""
+    """Checks every cell of cost and latency."""
     db = filled(rows)
     got = table(db, "SELECT * FROM eval_leaderboard('results', ?)", json.dumps({"level": level}))
     costs, times, right = by_question(rows, 9), by_question(rows, 10), shares(rows)
@@ -255,7 +257,7 @@ def not_asked_for():
 
 
 def joined():
-    """A board without costs is not taken for one with them, and one with them serves both."""
+    """A board that was read without costs is not used for a query of costs; one read with them serves both."""
     db = filled(spent(views.answers(86, 3, 1, 10)))
     both = table(db, "SELECT a.model, a.ci, b.cost_ci FROM eval_leaderboard AS a JOIN eval_leaderboard AS b ON a.model = b.model ORDER BY 1")
     check("joined", both == table(db, "SELECT model, ci, cost_ci FROM eval_leaderboard ORDER BY 1") and all(r["cost_ci"] for r in both))
@@ -278,7 +280,7 @@ def order_of_rows():
 
 
 def with_missing(rows, share):
-    """All that is not known as wrong, or right; in a graded task as an end of its range."""
+    """The rows with every unknown answer as wrong, or as right; in a graded task, as an end of its range."""
     graded = {r[1]: (r[7], r[8]) if r[7] is not None else (0, 1) for r in rows if r[4] is None and r[5] is not None}
     found = []
     for r in rows:
@@ -310,7 +312,7 @@ def bounded():
 
 
 def reported():
-    """The report's table has the digits of the board, and is there where some answer has a cost or a latency."""
+    """The report's table has the digits of the board, and is present if some answer has a cost or a latency."""
     rows = spent(views.answers(98, 4, 2, 80), missing=0.1)
     words = {"sure": "no", "open": "undecided", None: "yes"}
     for left_out in ((), (9,), (10,), (9, 10)):

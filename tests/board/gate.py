@@ -27,7 +27,7 @@ SHOWN = "*, baseline, candidate, margin, sure"
 
 
 def filled(rows, path=":memory:"):
-    """Answers without a range."""
+    """A table of answers without a range of scores."""
     return loose(rows, path, COLUMNS[:7])
 
 
@@ -72,7 +72,7 @@ def no_worse(better, same, worse, margin):
 
 
 def mean_above(atoms, t):
-    """P(mean > t) of atoms that differ, each with a weight of 1: a divided difference, exactly."""
+    """P(mean > t) for different atoms with weight 1 each: a divided difference, computed exactly."""
     atoms, t = [fractions.Fraction(a) for a in atoms], fractions.Fraction(t)
     return float(sum((a - t) ** (len(atoms) - 1) / math.prod(a - b for b in atoms if b != a) for a in atoms if a > t))
 
@@ -144,7 +144,7 @@ def needed():
 
 
 def planned():
-    """`more` by plan_paired_n: the same distance from the margin with the same variance."""
+    """The expected `more`: plan_paired_n with the same distance from the margin and the same variance."""
     better, same, worse, margin = 30, 340, 30, .02
     db = filled(once("old", [0] * better + [1] * (same + worse)) + once("new", [1] * (better + same) + [0] * worse))
     row = gate(db, "old", "new")
@@ -155,7 +155,8 @@ def planned():
 
 
 def false_passes():
-    """A candidate that breaks outright on as many questions as the margin allows: all numbers of broken ones, weighted."""
+    """How often a candidate passes that fails outright on as many questions as the margin allows: a sum over all
+    numbers of failures."""
     for n, margin in ((149, .02), (150, .02), (250, .02), (400, .02), (60, .05), (100, .05)):
         passes = 0
         for broken in range(n):
@@ -218,7 +219,7 @@ def errors():
 
 
 def oracle(rows, baseline, candidate, skip, worst=False):
-    """Question means of both: {question: (candidate, baseline)}, and errored answers."""
+    """The question means of both models, {question: (candidate, baseline)}, and the numbers of errored answers."""
     asked = {}
     for model, task, item, _, correct, score, error in rows:
         known = correct if correct is not None else score if error is None else None

@@ -117,7 +117,7 @@ def slices():
 
 
 def pairs_named():
-    """A pair that is named, in either order; the other way round everything is turned."""
+    """A pair that WHERE names in either order; in the other order every value is mirrored."""
     rows = views.answers(35, 4, 6, 30, attempts=(1, 2), graded=(1, 4), missing=0.1)
     db = filled(rows)
     everything = table(db, "SELECT * FROM eval_slices")
@@ -159,7 +159,8 @@ def graded_slices():
 
 
 def scored_slices():
-    """Graded and repeated tasks are what eval_compare says of each alone; counts and the hierarchy leave them out."""
+    """A graded or repeated task has the values of eval_compare over that task alone; counts and the hierarchy leave it
+    out."""
     db = filled(views.answers(36, 3, 6, 15, attempts=(1, 3), graded=(1, 4), missing=0.1))
     db.execute("DELETE FROM results WHERE task IN ('task 0', 'task 3') AND attempt > 1")
     rows = table(db, "SELECT * FROM eval_slices")
@@ -195,7 +196,7 @@ def corners_of_slices():
 
 
 def listed(y, rest):
-    """The rank-sum test by all choices of the right ones."""
+    """The rank-sum test, by all selections of the right models."""
     ranks = stats.rankdata(rest) * 2
     k, s = int(sum(y)), round(sum(r for r, right in zip(ranks, y) if right))
     sums = [round(sum(c)) for c in itertools.combinations(ranks, k)]
@@ -203,7 +204,7 @@ def listed(y, rest):
 
 
 def expected_questions(rows, level=0.95):
-    """{(task, item): what its row has}, of answers that are right or wrong, or scores from 0 to 1."""
+    """{(task, item): its row}, for answers that are right or wrong, or scores from 0 to 1."""
     shares = collections.defaultdict(lambda: collections.defaultdict(list))
     graded = {r[1] for r in rows if r[5] is not None}
     asked = sorted({(r[1], str(r[2])) for r in rows})
@@ -272,7 +273,7 @@ notes = collections.Counter()
 
 
 def ability_board(seed, models, questions, miskeyed=(), task="t"):
-    """Rows of models whose abilities differ; to miskeyed questions the better are wrong."""
+    """Rows of models whose abilities differ; on miskeyed questions the better models are wrong."""
     chance = random.Random(seed)
     hard = [chance.gauss(0, 1) for _ in range(questions)]
     rows = []
@@ -297,7 +298,7 @@ def questions():
 
 
 def counted(y, rest):
-    """The rank-sum test by the number of choices that have each sum."""
+    """The rank-sum test, by the number of selections with each sum."""
     ranks, k = [int(r) for r in stats.rankdata(rest) * 2], int(sum(y))
     s = sum(r for r, right in zip(ranks, y) if right)
     ways = numpy.zeros((k + 1, sum(ranks) + 1))
@@ -308,7 +309,7 @@ def counted(y, rest):
 
 
 def many_models():
-    """Up to 200 models are counted; beyond, the normal distribution."""
+    """The test is exact for up to 200 models, and normal beyond."""
     for models, seed in ((13, 1), (40, 2), (41, 3), (60, 4)):
         data = ability_board(50 + seed, models, 12, miskeyed=(5,))
         right = {(r[0], r[2]): r[4] for r in data}
@@ -417,7 +418,8 @@ def counts():
 
 
 def counts_by_task():
-    """Counts by task are the board of answers with as many right, in every column but those of pairs."""
+    """Counts by task give the board of answers with the same numbers of right ones, in every column except those that
+    need pairs."""
     rows = views.answers(49, 4, 6, 30, error=0, missing=0.1)
     db = filled(rows)
     db.executescript("CREATE VIEW counts AS SELECT model, task, sum(correct) AS k, count(*) AS n FROM results GROUP BY model, task")

@@ -16,14 +16,14 @@ secret.write_text("a secret")
 GATE = ("--baseline", "old", "--candidate", "new")
 VERBS = [("leaderboard",), ("compare",), ("tasks",), ("passes",), ("noise",), ("slices",), ("questions",), ("report",), ("gate", *GATE), ("sql",)]
 
-# Each as a shell or an extension might know it; none may be found, or it may not be called from a schema.
+# Functions that a shell or an extension may have: each must be unknown, or refused in a schema.
 CALLS = [f"edit('x', 'touch {ran}; :')", f"EDIT('x', 'touch {ran}; :')", f"\"edit\"('x', 'touch {ran}; :')", f"edit/**/('x', 'touch {ran}; :')",
          f"writefile('{ran}', 'x')", f"readfile('{secret}')", f"shell_exec('touch {ran}')", f"system('touch {ran}')", "load_extension('/tmp/evil.so')",
          "fts3_tokenizer('simple', x'4141414141414141')", f"zipfile('{ran}', 'x')", f"fsdir('{HERE}')", "shell_putsnl('pass: forged')", "eval('SELECT 1')"]
 
 
 def made(name, *statements):
-    """By the schema's text alone: SQLite checks what a view calls when it is used."""
+    """Writes the schema's text directly: SQLite checks what a view calls only when it is used."""
     path = HERE / name
     path.unlink(missing_ok=True)
     db = sqlite3.connect(path)
@@ -34,7 +34,7 @@ def made(name, *statements):
         try:
             db.execute(statement)
         except sqlite3.Error:
-            # What this SQLite would not make, written into the schema as a hostile one would.
+            # SQLite refuses to create these, so they are written into the schema.
             kind, _, rest = statement.partition(" ")[2].partition(" ")
             db.execute("PRAGMA writable_schema = ON")
             db.execute("INSERT INTO sqlite_schema VALUES (?, ?, ?, 0, ?)", (kind.lower(), rest.split("(")[0].split()[0], "results", statement))
@@ -90,7 +90,7 @@ for call in CALLS[:6]:
     run("import", one, "-o", path)
     attack(f"an index of {call}", path, refused=False)
 
-# A tool's database that is views of the same names.
+# A tool's database whose tables are views.
 for call in CALLS[:6]:
     path = made("promptfoo.db", f"CREATE VIEW evals AS SELECT {call} AS id, {call} AS config", f"CREATE VIEW eval_results AS SELECT {call} AS eval_id, 0 AS failure_reason")
     for verb in (("import", path, "-o", HERE / "taken.db"), ("leaderboard", path), ("leaderboard", path, "--from", "promptfoo")):
@@ -141,7 +141,7 @@ for name in ("-o.csv", "--json", "a b.csv", "it's.csv", "$(touch ran).csv", "`to
     check(f"which is read: {code} {err}", code == 0 and '"new"' in out)
 nothing_ran("names")
 
-# The user's settings are nobody's business: the program reads no ~/.sqliterc.
+# The program reads no settings of the user, such as ~/.sqliterc.
 home = HERE / "home"
 home.mkdir()
 (home / ".sqliterc").write_text(f".headers on\n.timer on\n.shell touch {ran}\n")

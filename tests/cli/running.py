@@ -27,7 +27,8 @@ def run(*arguments, **others):
 
 
 def ends(what, status, *arguments, says=(), **others):
-    """It ends with that status; all of `says` is in what it says, errors on standard error and there alone."""
+    """It ends with that status and prints all words of `says`: on standard error if the status is an error, and nothing
+    there otherwise."""
     code, out, err = run(*arguments, **others)
     said = err if status == 3 else out
     check(f"{what}: status {code}, not {status}: {err}", code == status)
@@ -41,7 +42,7 @@ def ends(what, status, *arguments, says=(), **others):
 
 
 def csv(name, models, questions, task="t", header="model,task,item,correct"):
-    """A file of answers: of each model the share of right ones that is given."""
+    """Writes a file of answers, in which each model has the given share of right ones."""
     lines = [header]
     for model, share in models.items():
         lines += [f"{model},{task},{i},{int(i * 7919 % 1000 < 1000 * share)}" for i in range(questions)]
@@ -51,5 +52,5 @@ def csv(name, models, questions, task="t", header="model,task,item,correct"):
 
 
 def left(folder, *names):
-    """The folder has these files and no others."""
+    """Checks that the folder has these files and no others."""
     return sorted(os.listdir(folder)) == sorted(names)

@@ -138,7 +138,7 @@ def test_words():
 
 
 def test_notes():
-    """What a table alone does not say."""
+    """The notes under a table."""
     apart = csv("apart.csv", {"m": 0.5}, 20)
     apart.write_text(apart.read_text() + "".join(f"n,t,other {i},{i % 2}\n" for i in range(20)))
     ends("models without a common question", 0, "leaderboard", apart, says="No question was answered by every model")
@@ -271,7 +271,7 @@ def test_forms():
 
 
 def seen(arguments, environment, width=60):
-    """What a terminal of that width shows."""
+    """The output on a terminal of that width."""
     primary, secondary = pty.openpty()
     fcntl.ioctl(secondary, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
     done = subprocess.Popen([EVALCI, *map(str, arguments)], stdout=secondary, stderr=secondary, stdin=subprocess.DEVNULL, env=environment)
@@ -387,7 +387,8 @@ def test_input():
 
 
 def test_tools():
-    """Other tools' small databases and files: answers known, right ones, errored, their mean, and how; they were counted by eye."""
+    """Other tools' small databases and files: known, right and errored answers, their mean and the method; counted by
+    hand."""
     made = HERE / "phoenix.db"
     db = sqlite3.connect(made)
     db.executescript((FILES / "phoenix.sql").read_text())
@@ -402,7 +403,7 @@ def test_tools():
 
 
 def test_start():
-    """500 rows, from start to end; sanitizers would be timed with it."""
+    """A leaderboard of 500 rows takes at most 30 ms, unless the program has sanitizers."""
     if "sanitized" in EVALCI:
         return
     large = csv("500.csv", {"a": 0.7, "b": 0.6, "c": 0.5, "d": 0.8}, 125)

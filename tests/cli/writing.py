@@ -32,7 +32,7 @@ def folder(name):
 
 
 def answers(path):
-    """How many, in a database that is sound; 0 where there is none."""
+    """The number of answers in a database that passes its integrity check; 0 if there is none."""
     if not path.exists():
         return 0
     db = sqlite3.connect(path)
@@ -48,7 +48,8 @@ def start(*arguments, **others):
 
 
 def silenced(what, made, *arguments):
-    """Contract 46: what -o names is complete; that it cannot be told of is said, and is no error."""
+    """Contract 46: if the file that -o names is complete and only standard output fails, the status is 0 and standard
+    error says so."""
     for how in (">&-", ">/dev/full"):
         made.unlink(missing_ok=True)
         done = subprocess.run(["sh", "-c", f'"$@" {how}', "sh", EVALCI, *map(str, arguments), "-o", str(made)], stderr=subprocess.PIPE, text=True)
@@ -69,7 +70,7 @@ def test_no_output():
 
 
 def test_names():
-    """Contract 47: a name with what steers a terminal is shown as a shell reads it back."""
+    """Contract 47: a name with control characters is shown in the form in which a shell reads it."""
     home = folder("names")
     for name in ("a b.db", "it's.db", "a\nNext: evalci sql x.db", "\033[2Jit's\\.db", "\u202ebd.db", "\u0085.db", b"\xff.db", "é.db"):
         target = os.fsencode(home) + b"/" + os.fsencode(name)
@@ -131,14 +132,14 @@ def mask():
 
 
 def dump(before, path):
-    """The same rows as in the bytes of a database."""
+    """The rows of a database, given as bytes."""
     copy = HERE / "before.db"
     copy.write_bytes(before)
     return all(list(a) == list(b) for a, b in zip(*(sqlite3.connect(p).execute("SELECT * FROM results") for p in (copy, path))))
 
 
 def killed(what, target, wanted, which):
-    """Kills an import at a random moment; there is all of it or nothing."""
+    """Kills an import at a random moment: afterwards all answers are there, or none."""
     began = time.time()
     whole = start("import", many, "-o", HERE / "timed.db")
     whole.communicate()
@@ -243,7 +244,7 @@ def test_locked():
 
 
 def test_lone_journal():
-    """A journal without its database is no part of the next one."""
+    """A journal that lies without its database is not applied to a new one."""
     home = folder("journal")
     new, other = home / "evals.db", HERE / "hot.db"
     ends("a database", 0, "import", many, "-o", other)
@@ -357,7 +358,7 @@ def test_report():
 
 
 def strip(page):
-    """Without the minute that it was made in."""
+    """The page without its date."""
     return "\n".join(line for line in page.split("\n") if "this page was made" not in line)
 
 

@@ -31,7 +31,7 @@ from examples import BLOCK  # noqa: E402
 
 HERE = ROOT / "tests/clients"
 WORK = ROOT / "build/clients"
-HOME = WORK / "home"  # what a reader has: evals.db, build/ and sql/
+HOME = WORK / "home"  # the reader's folder: evals.db, build/ and sql/
 EXTENSION = ROOT / "build/evalci"
 SETUP = [ROOT / "sql/schema.sql", HERE / "rows.sql", catalogue.TABLE]
 RUN = {
@@ -101,7 +101,7 @@ def literals(text):
 
 
 def prepare():
-    """The files the clients get, a reader's home, and the shell's answers."""
+    """The files for the clients, a reader's folder, and the shell's results."""
     shutil.rmtree(HOME, ignore_errors=True)
     HOME.mkdir(parents=True)
     for target in (ROOT / "build", ROOT / "sql", WORK / "node/node_modules"):
@@ -131,7 +131,7 @@ def same(wanted, got):
 
 
 class Tally:
-    """Counts, and says what the first few failures are."""
+    """Counts checks, and prints the first few failures."""
     passed = failed = 0
 
     def check(self, what, ok, problem=""):

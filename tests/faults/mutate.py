@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """Puts small faults into ext/ and sql/, one at a time, and runs the suites that can detect each.
 
-    mutate.py [--count N] [--seed N] [--minutes N] [--jobs N] [--only TEXT]... [--skip SUITE]... [--list] [--check] [--no-hand]
+    mutate.py [--count N] [--seed N] [--minutes N] [--jobs N] [--only TEXT]... [--skip SUITE]... [--list] [--check]
+    [--no-hand]
 
 make mutate runs this: first the faults of tests/faults/by_hand.txt, then COUNT drawn ones (0: all there are).
 
@@ -14,7 +15,7 @@ make mutate runs this: first the faults of tests/faults/by_hand.txt, then COUNT 
    A suite that takes ten times as long as without a fault fails, too.
 4. A mutant that no suite sees is a survivor.  One that cannot be told from the source has its reason in by_hand.txt.
 
-by_hand.txt holds blocks; the text stands once in the file, or in the function when that is named:
+by_hand.txt has blocks; the text must occur exactly once in the file, or in the function if one is named:
 
     FILE [FUNCTION]: SUITE...        a fault that the suites must see
     - text of a line
@@ -49,7 +50,7 @@ MAKE = ["make", "-s", "--no-print-directory", "CFLAGS=-O1 -w"]
 CHECK = ["gcc", "-std=c11", "-D_DEFAULT_SOURCE", "-DSQLITE_CORE", "-Werror=int-conversion",
          "-Werror=incompatible-pointer-types", "-Werror=format", "-fsyntax-only", "-x", "c"]
 LONGEST = 900  # seconds, of anything without a fault
-SLOWED = 10  # what takes so many times as long with a fault, and a minute, never ends
+SLOWED = 10  # a suite that takes this many times as long with a fault, and a minute, counts as endless
 
 # What make builds for a suite, and how it is run.
 SO, TOOL, READER = "build/evalci.so", "build/bin/evalci", "build/importer"
@@ -181,7 +182,7 @@ def without_assertions(tokens):
 
 @dataclass
 class Fault:
-    """A mutant, or a fault by hand: text[start:end] gives way to after."""
+    """A mutant, or a fault by hand: text[start:end] is replaced by after."""
     file: str
     start: int
     end: int
@@ -224,7 +225,7 @@ def is_array_size(tokens, i):
 
 def constants(text, tokens, is_sql):
     for i, t in enumerate(tokens):
-        # Numbers with an exponent are mostly tolerances, whose neighbours are as good; -1 is mostly a word, as is -2.
+        # Numbers with an exponent are mostly tolerances, and another value is as good; -1 and -2 are mostly codes.
         if (t.kind != "number" or re.search(r"[eExXpP]", t.text) or (i and not is_sql and is_array_size(tokens, i))
                 or (i and tokens[i - 1].text == "-" and not spaced(text, tokens[i - 1]))):
             continue
@@ -374,7 +375,7 @@ def drawn(seed, only, reasons):
 
 
 def compiles(fault):
-    """An argument of another type than its parameter is for the compiler to see, not for a test."""
+    """Whether it compiles: the compiler, not a test, must see an argument of the wrong type."""
     path = ROOT / fault.file
     if path.suffix != ".c":
         return True
@@ -383,7 +384,7 @@ def compiles(fault):
 
 
 def run(command, folder, longest=LONGEST):
-    """Whether it ended well, and the last line it printed."""
+    """Whether it ended with status 0, and the last line that it printed."""
     process = subprocess.Popen(command, cwd=folder, shell=isinstance(command, str), text=True, errors="replace",
                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
     try:
@@ -396,7 +397,7 @@ def run(command, folder, longest=LONGEST):
 
 
 class Worker:
-    """Tries faults in a copy of the tree."""
+    """Runs faults in a copy of the tree."""
 
     def __init__(self, folder, times, seen):
         self.folder = folder
@@ -456,7 +457,7 @@ def prepare(jobs, faults):
     """A copy of the tree for each job, built, on which every suite passes."""
     whole, times, seen = WORK / "worker0", {}, {}
     whole.mkdir(parents=True, exist_ok=True)
-    # Only what changed since the last run, so that make builds no more than that.
+    # Copies only the files that changed since the last run, so that make rebuilds nothing else.
     run(f"rm -rf sql tests; cp -a {ROOT}/sql {ROOT}/tests {ROOT}/README.md {ROOT}/LICENSE .", whole)
     changed = [p for p in (*ROOT.glob("ext/**/*"), ROOT / "Makefile") if p.is_file() and not same(p, whole)]
     for path in changed:

@@ -123,7 +123,7 @@ def places(t):
 
 
 def memory(t, command):
-    """Status, what was printed, and megabytes at most."""
+    """The status, the output, and the most megabytes of memory."""
     before = "import resource,subprocess,sys; p = subprocess.run(sys.argv[1:], capture_output=True); " \
              "print(p.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10); print((p.stdout + p.stderr).decode()[:3000])"
     done = subprocess.run([sys.executable, "-c", before, *map(str, command)], capture_output=True, text=True)
@@ -133,7 +133,7 @@ def memory(t, command):
 
 
 def sizes(t):
-    """Long fields, records and files, in memory that does not grow with them."""
+    """Long fields, records and files, read in bounded memory."""
     long = "x" * 100_000_000
     for what, name, text, status, reason, most in (
             ("a field of 100 MB that nobody asks for", "a.csv", f"model,item,answer,correct\nm,1,{long},1\n", 0, "rows 1", 50),
@@ -160,7 +160,7 @@ def sizes(t):
 
 
 def mutated(t, program):
-    """Random changes of good files: an answer or a message, never a crash or half an import."""
+    """Random changes of valid files end with an import or a message, never with a crash or half an import."""
     chance = random.Random(3)
     good = [("a.csv", ('model,task,item,attempt,correct,score\n' + "".join(f'm{i % 3},"t,{i % 2}",{i},1,{i % 2},\n' for i in range(20))).encode()),
             ("a.jsonl", "".join(json.dumps({"model": f"m{i % 3}", "item": f"é{i}\n", "score": i / 7, "x": [None, {"y": True}]}) + "\n" for i in range(20)).encode()),

@@ -37,7 +37,7 @@ class Suite:
             print(f"FAILED {what}\n  expected {expected!r}\n  actual   {actual!r}")
 
     def run(self, db, *paths, stdin=None, **choices):
-        """Status and what was printed."""
+        """The status and the output."""
         done = subprocess.run([self.importer, str(db), *(f"{k}={v}" for k, v in choices.items()), *map(str, paths)],
                               input=stdin, capture_output=True, timeout=120)
         return done.returncode, (done.stdout + done.stderr).decode()
@@ -47,7 +47,7 @@ class Suite:
             return connection.execute(query).fetchall()
 
     def imports(self, what, path, expected, query=RESULTS, **choices):
-        """The rows that a new database has of it."""
+        """The rows of a new database after the import."""
         db = self.path("new.db")
         paths = path if isinstance(path, (list, tuple)) else [path]
         status, said = self.run(db, *paths, **choices)
@@ -55,7 +55,7 @@ class Suite:
         return said
 
     def refuses(self, what, path, *reasons, **choices):
-        """That it ends with 1, says these, and leaves the database as it was."""
+        """Checks that the import ends with 1, prints these words, and leaves the database as it was."""
         db = self.path("refused.db")
         with sqlite3.connect(db) as connection:
             connection.execute("CREATE TABLE mine(x)")

@@ -33,7 +33,7 @@ def words(t):
 
 
 def fields(t):
-    """Fields in quotes, that hold separators, quotes and lines' ends; every end of a line."""
+    """Quoted fields that contain separators, quotes and line ends; every kind of line end."""
     quoted = 'item,model,score,error\n"a, b","the ""best""",1,\n"two\nlines",  "c" ,0.25,\n'
     for newline in ("\n", "\r\n", "\r"):
         t.refuses(f"a blank item after {newline!r}", t.file("blank.csv", (quoted + '"",x,1,\n').replace("\n", newline)), "line 5: item is blank")
@@ -180,7 +180,7 @@ def refused(t):
 
 
 def twice(t):
-    """The same again; attempts that nobody numbered; files that hold the same answers."""
+    """Importing again; attempts without numbers; several files with the same answers."""
     db = t.path("twice.db")
     text = "model,task,item,correct\nm,t,1,1\nm,t,2,0\nm,t,1,0\nm,t,1,1\n"
     file = t.file("again.csv", text)
@@ -200,7 +200,8 @@ def twice(t):
 
 
 def later(t):
-    """Right or wrong is decided over all that a model answered of a task, whichever import brought it."""
+    """Whether answers are right or wrong, or graded, is decided for all answers of a model to a task, also those of
+    earlier imports."""
     db = t.path("later.db")
     t.run(db, t.file("own.csv", "model,task,item,correct\nm,t,own,1\n"))
     rows = "SELECT model, item, correct, score FROM results ORDER BY model, item"
@@ -210,7 +211,7 @@ def later(t):
             ("and goes", "m,t,3,1\n", [("m", 1, 1, 1.0), ("m", 2, 0, 0.0), ("m", 3, 1, 1.0), ("m", "own", 1, None), ("n", 1, 1, 1.0)])):
         t.check(f"{what} is imported", t.run(db, t.file("scores.csv", "model,task,item,score\n" + text))[0], 0)
         t.check(what, t.rows(db, rows), expected)
-    # What is not taken does not count: the stage's guess is put right.
+    # Answers that are replaced do not count: the guess of the stage is corrected.
     t.imports("a graded answer that is replaced", [t.file("1.csv", "model,task,item,score\nm,t,1,0.5\nm,t,2,1\n"), t.file("2.csv", "model,task,item,score\nm,t,1,0\n")],
               [(1, 0, 0.0), (2, 1, 1.0)], "SELECT item, correct, score FROM results ORDER BY item")
 
@@ -294,7 +295,7 @@ def schema(t):
 
 
 def many(t):
-    """More rows than the memory of the sort holds, in an order that is not the key's."""
+    """More rows than fit into the memory of the sort, in another order than that of the key."""
     count = 150000
     text = "model,task,item,attempt,score\n" + "".join(f"m{i * 7 % 20},task {i % 3},{'q' if i % 2 else ''}{i * 7919 % count},{i},{i % 2}\n" for i in range(count))
     t.imports("more than memory holds", t.file("many.csv", text), [(count, sum(i % 2 for i in range(count)), sum(range(count)))],

@@ -3,7 +3,8 @@
 
     tools.py IMPORTER
 
-IMPORTER is build/importer.  The files are kept in tests/views/adapters or written here; expected rows and counts were written down by hand from them.
+IMPORTER is build/importer.  The files are kept in tests/views/adapters or written here; expected rows and counts were
+written down by hand from them.
 """
 import json
 import os
@@ -28,7 +29,7 @@ class Tools(Suite):
         return folder
 
     def told(self, db, *paths, **choices):
-        """What an import tells, as rows without path and format; or what was wrong."""
+        """The summary of an import, as rows without path and format; or its error."""
         status, said = self.run(db, *paths, **choices)
         if status:
             return said
@@ -40,7 +41,7 @@ class Tools(Suite):
 
 
 def lm_eval_said():
-    """What is told of the files of tests/views/adapters/lm_eval."""
+    """The summary for the files of tests/views/adapters/lm_eval."""
     exact = "strict-match, exact_match"
     return [("org__large", "arc_easy", "none, acc", 0, None, None, 0, "not imported: there is a later run"),
             ("org__large", "arc_easy", "none, acc", 5, 4, 0.8, 0, None), ("org__large", "gsm8k", exact, 8, 6, 0.75, 0, None),
@@ -61,7 +62,7 @@ def lm_eval(t):
 
 
 def lm_eval_choices(t):
-    """Another filter, metric, model and task; one that is nowhere."""
+    """The choice of a filter, metric, model and task; a choice that no file has."""
     said, flexible, db = lm_eval_said(), "flexible-extract, exact_match", t.path("lm_eval.db")
     no_filter, no_metric = "there is no filter flexible-extract in it", "there is no metric acc_norm in it"
     t.check("lm_eval: another filter and metric, where a file has them", t.told(db, f"{FILES}/lm_eval", filter="flexible-extract", metric="acc_norm"),
@@ -80,7 +81,7 @@ def lm_eval_choices(t):
 
 
 def lm_eval_files(t):
-    """Files as they come, and what is no samples file."""
+    """Unusual files, and files that are not samples."""
     db = t.path("lm_eval.db")
     line = '{{"doc_id": {}, "doc": {{"q": "a {{b}}\\n{{c}} \U0001f642"}}, "filter": "none", "metrics": ["acc"], "acc": {}}}'
     lines = [line.format(i, c) for i, c in enumerate("1001")]
@@ -105,7 +106,7 @@ def lm_eval_files(t):
 
 
 def lm_eval_same(t):
-    """Of two runs of a model and task the later is taken; of the same time, the one that is read last."""
+    """Of two runs of a model on a task the later one is taken; of two with the same time, the one that is read last."""
     line = '{{"doc_id": 0, "doc": {{}}, "filter": "none", "metrics": ["acc"], "acc": {}}}'
     early, late = "2025-01-01T00-00-00", "2025-01-02T00-00-00"
     for what, dates, right in (("the later", (late, early), 1), ("the last path of the same time", (late, late), 0)):
@@ -117,7 +118,7 @@ def lm_eval_same(t):
 
 
 def lm_eval_repeats(t):
-    """Repeats, as 0.5 writes them; eight rouge scores, none of which is 1."""
+    """Repeats, as version 0.5 writes them; eight rouge scores, none of them 1."""
     db = t.path("lm_eval.db")
     record = {"filter": "none", "metrics": ["pass@1(exact_match)", "pass@3(exact_match)"], "pass@3(exact_match)": 1.0}
     repeated = [{**record, "doc_id": i, "scores_per_repeat": {"exact_match": scores}} for i, scores in enumerate([[1.0, 0.0, 1.0], [0.0, 0.0, 0.0]])]
@@ -177,7 +178,8 @@ def inspect_files(t):
 
 
 def inspect_ends(t):
-    """Ratings; a first sample whose scores are null; logs that did not end well; two of the same time."""
+    """Ratings; a first sample whose scores are null; logs that errored or were cancelled; two logs with the same
+    time."""
     db = t.path("inspect.db")
     told = {"ratings": essay_log([1, 7, 10, 1]), "first": essay_log([None, "C", "I", "C"]), "stopped": essay_log(["C", "I"], status="cancelled"),
             "failed": essay_log(["C"], status="error", error={"message": "no quota"}), "running": essay_log(["I"], status="started")}
@@ -204,8 +206,8 @@ def inspect_ends(t):
 
 
 def inspect_same(t):
-    """Of the same answer in two logs the later is taken; of the same time, the one that is read last: a folder is read in
-    the order of names, and what is named on the command line in that order."""
+    """Of the same answer in two logs the later one is taken; of two with the same time, the one that is read last. A
+    folder is read in the order of names, and paths in the order of the command line."""
     def log(right, created):
         logged = essay_log(["C" if right else "I"])
         logged["eval"]["created"] = created
@@ -238,7 +240,8 @@ METHODS = {0: lambda data: data, 8: deflate, 93: zstd, 930: lambda data: zstd(da
 
 
 def zipped(members, method):
-    """A zip archive, of texts or of what is packed already and its size.  930 is zstd in two frames, as Inspect writes what is large."""
+    """A zip archive of texts, or of packed bytes with their size. Method 930 is zstd in two frames, as Inspect writes
+    large entries."""
     out, directory = b"", b""
     for name, text in members.items():
         name = name.encode()
@@ -277,7 +280,8 @@ def inspect_zipped(t):
 
 
 def bomb(path, *pieces):
-    """An archive by zstd with one sample, made of texts that are repeated so often; this process does not hold it."""
+    """An archive, packed by zstd, with one sample of texts that are repeated many times; it is made without holding it
+    in memory."""
     log = essay_log([])
     del log["samples"]
     with open(f"{path}.zst", "w+b") as packed:
@@ -291,7 +295,7 @@ def bomb(path, *pieces):
 
 
 def inspect_hostile(t):
-    """Archives that unpack to far more than they are: refused, or read, in bounded memory."""
+    """Archives that unpack to far more than their size are refused, or read in bounded memory."""
     begin, scores = b'{"id": 1, "epoch": 1, ', b'"scores": {"s": {"value": "C"}}'
     for what, taken, pieces in (("one long text", 1, [(begin + b'"input": "', 1), (b"a", 300_000_000), (b'", ' + scores + b"}", 1)]),
                                 ("many messages", 1, [(begin + b'"messages": [0', 1), (b',{"role":"user"}', 10_000_000), (b"], " + scores + b"}", 1)]),
@@ -396,7 +400,7 @@ def helm(t):
 
 
 def helm_splits(t):
-    """Splits are never pooled; the schema says which metric and split are a run's main ones."""
+    """Splits are never pooled; the schema has the main metric and split of a run."""
     spec = {"name": "narrative_qa:model=m", "adapter_spec": {"model": "m"}, "groups": ["narrative_qa"]}
     both = [instance(1, split="valid", exact_match=1, f1_score=0.5), instance(2, split="test", exact_match=0, f1_score=0.25), instance(3, split="valid", exact_match=1, f1_score=0.75)]
     files = {"run/per_instance_stats.json": both, "run/run_spec.json": spec}
@@ -474,7 +478,8 @@ def databases(t):
 
 
 def other_types(t):
-    """Values of other types than a tool writes are missing, or refused: none of them ends the import with SQLite's own words."""
+    """Values of types that the tool does not write count as missing or are refused; none ends the import with a message
+    of SQLite."""
     record = {"doc_id": 1, "filter": "none", "metrics": ["acc"], "acc": 1}
     report = {"resolved_ids": ["a__b-1"], "unresolved_ids": "none", "infra_failure_ids": {}, "failure_reasons": 3, "incomplete_ids": "x"}
     run = {"task_id": 1, "trial": 0, "reward": 1, "traj": [], "info": {"task": {"actions": ["text", {"name": 3}, {"name": "an_order"}]}}}
@@ -495,7 +500,7 @@ def other_types(t):
 
 
 def all_or_nothing(t):
-    """An import that cannot take every record takes none, and says why."""
+    """An import that cannot read every record imports none, and says why."""
     record = '{"doc_id": %s, "filter": "none", "metrics": ["acc"], "acc": 1}\n'
     no_id, no_filter = '{"filter": "none", "metrics": ["acc"], "acc": 1}\n', '{"doc_id": 4, "metrics": ["acc"], "acc": 1}\n'
     log = '{"eval": {"model": "m", "task": "t", "created": "2025-01-01"}, "status": "success", "samples": [%s]}'

@@ -3,7 +3,8 @@
 
     trackers.py IMPORTER
 
-The files are written here, with the keys that the tools write; expected rows were written down by hand.  Each format's file
+The files are written here, with the keys that the tools write; expected rows were written down by hand.  Each format's
+file
 in ext/import says on which files of the tool itself it was tested.
 """
 import csv
@@ -142,7 +143,7 @@ def mlflow_db(t, more=""):
             says(trace, "length", 0.25 * q, "CODE")
             says(trace, "tone", "formal")
             says(trace, "expected_response", "a", "HUMAN", "expectation")
-            if q == 0:  # The person agrees, and said otherwise before.
+            if q == 0:  # The person agrees, after an earlier different judgement.
                 says(trace, "correctness", True, "HUMAN", created_timestamp=0)
                 says(trace, "correctness", False, "HUMAN")
             if q == 1:  # The person replaces the judgement.
@@ -150,7 +151,7 @@ def mlflow_db(t, more=""):
                 db.execute("UPDATE assessments SET valid = 0 WHERE assessment_id = ?", (verdict,))
     db.execute("UPDATE assessments SET value = 'null', error = ? WHERE trace_id = 'tr-large-2' AND name = 'correctness'",
                (json.dumps({"error_code": "SCORER_ERROR", "error_message": "boom"}),))
-    # Judged again, and found invalid.
+    # Judged again; the first judgement is marked invalid.
     says("tr-large-3", "correctness", "no", valid=0)
     db.executescript(more)
     db.commit()

@@ -2,8 +2,8 @@
 """The GitHub Action of ext/action, its steps run as a runner does: action.py PROGRAM
 
 A composite action: inputs with their defaults, expressions filled in, each `run` by the shell that
-it names, with the files that GitHub gives in GITHUB_OUTPUT and GITHUB_STEP_SUMMARY.  Of steps that
-use another action, what they would be given is looked at.
+it names, with the files that GitHub gives in GITHUB_OUTPUT and GITHUB_STEP_SUMMARY.  Steps that use another action are
+not run; their inputs are checked.
 """
 import os
 import pathlib
@@ -48,7 +48,7 @@ class Job:
         self.outputs = {name: self.filled(given["value"]) for name, given in self.action.get("outputs", {}).items()}
 
     def value(self, expression):
-        """Of the expressions that the action has."""
+        """Evaluates the expressions that occur in the action."""
         words = expression.strip().split(".")
         if words[0] == "inputs":
             return self.inputs[words[1]]
@@ -83,7 +83,7 @@ class Job:
 
 
 def results(folder):
-    """In two files of which one has a space in its name."""
+    """Writes the answers to two files, one of which has a space in its name."""
     rows = [f'"{model}",{item},{int(item % every > 0)}\n' for model, every, asked in ((NEW, 9, 200), (OLD, 3, 200), (LIKE, 4, 12)) for item in range(asked)]
     (folder / "a b.csv").write_text("llm,item,correct\n" + "".join(rows[:250]))
     (folder / "more.csv").write_text("llm,item,correct\n" + "".join(rows[250:]))
@@ -146,7 +146,7 @@ def check_errors(program, folder):
 
 
 def check_installs(packages):
-    """Where there is no program, pip has it; called by packages.py, with a folder of packages."""
+    """Without a program the action installs it by pip; called by packages.py, with a folder of packages."""
     with tempfile.TemporaryDirectory() as made:
         folder = pathlib.Path(made).resolve()
         (folder / ".temp").mkdir()

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""sqlite_evalci in Python, held to SQL by a connection of this test's own, both ways that it computes:
+"""Compares sqlite_evalci in Python with SQL on a connection of the test's own, both by the extension and by the
+program:
 
     api.py LIBRARY PROGRAM      laid out as pip's --target does, in this Python
 
@@ -50,7 +51,7 @@ def calls():
 
 
 def used(python, scratch, name, *options, env=None):
-    """What api_use.py gives in a Python, in a new folder."""
+    """The output of api_use.py in this Python, run in a new folder."""
     folder = scratch / name
     folder.mkdir()
     (folder / "calls.json").write_text(json.dumps([(f.name, columns) for f, columns in calls()]))
@@ -171,7 +172,7 @@ def check_pages(name, got):
 
 
 def check_used(name, got, pandas, loads):
-    """Everything, of one Python; LOADS is whether its sqlite3 loads extensions."""
+    """Checks everything in one Python; LOADS says whether its sqlite3 loads extensions."""
     if got is None:
         return
     with tempfile.TemporaryDirectory() as made:

@@ -1,4 +1,4 @@
-"""What sqlite_evalci gives, as JSON that api.py compares: by the Python that runs this, in a folder to write in.
+"""Prints the results of sqlite_evalci as JSON, for api.py to compare; run in a folder that it may write to.
 
     api_use.py [--program]      as a Python that loads no extensions, with --program
 """
@@ -34,7 +34,7 @@ def said(call, *args, **named):
 
 
 def records(table):
-    """A verb's answer as lists, whatever it is."""
+    """The result of a verb as lists, of whatever type it is."""
     rows = table.astype(object).where(table.notna(), None).to_dict("records") if hasattr(table, "notna") else table
     return [[row[name] for name in row] for row in rows]
 
@@ -161,7 +161,7 @@ def main():
             "changed": changed(), "none drawn": said(lambda: s.ci_methods(18, 20)._repr_html_()),
         }
         out["doctest"] = list(doctest.testmod(sqlite_evalci))
-        # Everything again as it is; the connection of this thread keeps nothing.
+        # The same again: the thread's connection keeps nothing from earlier calls.
         out["again"] = s.bayes_ci(18, 20) == tuple(out["functions"]["interval"])
     out["warned"] = [(warning.category.__name__, str(warning.message), Path(warning.filename).name) for warning in warned]
     print(json.dumps(out))

@@ -34,9 +34,9 @@ ENDINGS = {"windows": "dll", "macos": "dylib"}
 GLIBC = {"linux-x86_64": (2, 14), "linux-aarch64": (2, 17)}
 # How a program is run that this machine cannot run by itself.
 EMULATION = {"linux-aarch64": ["qemu-aarch64"], "windows-x86_64": [ROOT / "ext/dist/wine.sh"]}
-# More would be a second copy of something: the largest, with glibc inside, has 3.0 MB.
+# A larger program would contain something twice: the largest, which includes glibc, has 3.0 MB.
 LARGEST = 3_500_000
-# What is rounded once by definition, or is not a number's business.
+# Functions that round once by definition, or do not compute.
 NOT_ROUNDED = {"fma"}
 MATHEMATICS = set("""acos acosh asin asinh atan atan2 atanh cbrt cos cosh erf erfc exp exp10 exp2 expm1 fma fmod frexp
 hypot ldexp lgamma log log10 log1p log2 modf pow sin sincos sinh sqrt tan tanh tgamma __exp10 __sincos_stret""".split())
@@ -122,8 +122,8 @@ def fused(path):
 
 
 def check_fused(platform):
-    """ARM multiplies and adds at once where fma() is called, and nowhere else: neither in
-    musl and GSL, nor in what the compiler adds of its own."""
+    """Fused multiply-adds on ARM come from calls of fma() alone: none from musl and GSL, and none added by the
+    compiler."""
     here = BUILT / platform
     asked = sum(fused(path) for path in (here / "ext").rglob("*.o"))
     there = {path.name: fused(path) for path in (here / "libgsl.a", here / "libmath.a")}
@@ -143,7 +143,7 @@ def check_dll(platform):
 
 
 def check_macho(platform, path, kind, exports):
-    """What macOS's loader asks of a file, as far as the file says."""
+    """Checks what macOS's loader requires of a file, as far as the file shows it."""
     read, what = MachO(path.read_bytes()), f"{platform}: {path.name}"
     check(f"{what}: a {kind} for that processor, not {read.kind} {read.cpu}", (read.kind, f"macos-{read.cpu}") == (kind, platform))
     check(f"{what}: for macOS 11, not {read.minimum}", read.minimum == (11, 0))
@@ -277,7 +277,7 @@ def check_files(version, platforms):
 
 
 def check_install(version, scratch):
-    """Unpacked where there is no compiler, installed, loaded by what it says."""
+    """Unpacks and installs the file on a machine without a compiler, and loads it as `make install` says."""
     tarfile.open(BUILT / f"files/evalci-{version}-linux-x86_64.tar.gz").extractall(scratch)
     tools = scratch / "bin"
     tools.mkdir()
@@ -298,7 +298,7 @@ def check_install(version, scratch):
 
 
 def check_same_bytes(scratch, platforms):
-    """Libraries and programs again, in another directory and from other copies of the sources."""
+    """Builds libraries and programs again, in another directory and from other copies of the sources."""
     other = scratch / "elsewhere"
     shutil.copytree(ROOT, other, ignore=lambda folder, names: [n for n in names if n in ("build", ".git")])
     (other / "build/dist").mkdir(parents=True)
@@ -316,7 +316,7 @@ def check_same_bytes(scratch, platforms):
 
 
 def packed(top, platforms, out):
-    """Checksums of what a tree makes of its libraries."""
+    """The checksums of the archives and packages that a tree makes."""
     archive = [sys.executable, "ext/dist/archive.py", "0"]
     commands = [[*archive, "source", out / "files"], [sys.executable, "ext/packages/build.py", "0", out / "packages"]]
     for platform in platforms:

@@ -1,5 +1,5 @@
-"""Plays Datasette or sqlite-utils for a plugin: a module with the name hookimpl, the hooks,
-and plugins found by their entry points.  With SOURCE, the program itself is used.
+"""Imitates Datasette or sqlite-utils for a plugin: a module with the name hookimpl, the hooks, and plugins found by
+their entry points.  With SOURCE, the program itself is used.
 
     host.py GROUP MODULE [SOURCE]
 
@@ -37,7 +37,7 @@ def demand(what, condition):
 
 
 class Host:
-    """A Datasette, as far as the plugin asks one; with a page of its own in place of the plugin's."""
+    """The part of a Datasette that the plugin uses; its configuration replaces one page of the plugin."""
 
     databases = {"evals": None}
 
@@ -52,7 +52,7 @@ class Host:
 
 
 def played():
-    """What the plugins make of a connection, and of a database, by a host that this file plays."""
+    """What the plugins do with a connection and with a database, in the imitated host."""
     host = types.ModuleType(group)
     host.hookimpl = pluggy.HookimplMarker(group)
     sys.modules[group] = host

@@ -55,7 +55,7 @@ class Page(Browser):
         self.open(HTML.as_uri())
 
     def give(self, act, timeout=60):
-        """Does what gives it files, and waits: what it said, and what it refused."""
+        """Gives files to the page by `act`, and waits: the page's message, and its refusal."""
         self.run("for (const id of ['said', 'refused']) document.getElementById(id).replaceChildren()")
         act()
         self.wait(f"{IDLE} && (document.getElementById('said').textContent || document.getElementById('refused').textContent)", timeout)
@@ -88,7 +88,7 @@ class Page(Browser):
         return self.download(name)
 
     def silent(self, what):
-        """Nothing on the console, nothing asked of a network."""
+        """Checks that nothing is on the console and nothing was requested from a network."""
         self.drain()
         check(f"{what}: nothing on the console: {self.console[:3]}", not self.console)
         beyond = [url[:100] for url in self.asked.values() if not url.startswith(("file:", "blob:", "data:", "about:"))]
@@ -127,12 +127,12 @@ DATE = re.compile(r"this page was made on [-0-9: ]+ UTC")
 
 
 def without_script(text):
-    """The report as the page shows it, in a frame that runs none."""
+    """The report as the page shows it, in a frame without scripts."""
     return re.sub(r"<script>.*</script>\n", "", text, flags=re.S)
 
 
 def same_report(what, shown, wanted):
-    """To the byte but for the date, and for last digits in what is kept in full."""
+    """Compares reports to the byte, except the date and the last digits of numbers with all digits."""
     shown, wanted = (DATE.sub("", text) for text in (shown or "", without_script(wanted)))
     check(f"{what}: the report has what the program writes", NUMBER.sub("#", shown) == NUMBER.sub("#", wanted) and len(wanted) > 4000)
     pairs = [(a, b) for a, b in zip(NUMBER.findall(shown), NUMBER.findall(wanted)) if a != b]
@@ -153,7 +153,7 @@ def fill(path, rows, columns="model, task, item, attempt, correct, score"):
 
 
 def simulated(models=4, questions=60, tasks=3, attempts=1):
-    """Models from good to bad; a rule for each answer, so that no two runs differ."""
+    """Models from good to bad, with answers by a rule, so that every run has the same."""
     for m in range(models):
         for q in range(questions):
             for a in range(attempts):
@@ -204,7 +204,7 @@ def table(path):
 
 
 def inputs(path):
-    """Of each: its path, what the page is given where that is not the same, what it says."""
+    """For each kind of file: its path, the files given to the page if they differ, and the page's message."""
     inspect = sorted(f for f in (FIXTURES / "inspect").glob("*.json") if f.name != "logs.json")
     shutil.copytree(FIXTURES / "inspect", path / "logs")
     write(path / "logs/notes.json", {})
@@ -253,7 +253,7 @@ def each_input(page, path):
 
 
 def other_tables(page, path):
-    """Counts and votes, of which there is no report: the page says so, and shows them."""
+    """Counts and votes have no report: the page says so, and shows them as a table."""
     said, refused = page.dropped(path / "made/counts/counts.csv")
     check(f"counts: {said!r} {refused!r}", "1 file of counts: 2 models, 2 tasks, 60 answers." in said and "These are counts (k right of n)" in said and not refused)
     _, printed, _ = native("leaderboard", path / "made/counts/counts.csv", "--csv")
@@ -339,7 +339,7 @@ def wrong_files(page, path):
 
 
 def together(page, path):
-    """Several files: what is not recognized among them is named."""
+    """Of several files, those that are not recognised are named."""
     said, refused = page.dropped(path / "results.csv", path / "nameless.csv")
     check(f"a CSV and another: {said!r} {refused!r}", "1 CSV file: 4 models, 3 tasks, 240 answers; 1 file not recognized: nameless.csv." in said)
     said, refused = page.dropped(path / "good.db", path / "other good.db")
@@ -357,7 +357,7 @@ def choose(page, give, **choices):
 
 
 def choices(page, path):
-    """What a file lacks can be told."""
+    """Choices supply what a file lacks."""
     said, refused = page.dropped(path / "nameless.csv")
     check(f"a message names choices by their labels: {refused!r}",
           "say which it is by Choices, “column of models”, or name the model by Choices, “name of the model, if files have none”" in refused)
@@ -396,7 +396,7 @@ def helm_splits(run):
 
 
 def broken_answers(page, path):
-    """A database that opens, with answers that no report can be made of."""
+    """A database with answers from which no report can be made."""
     db = sqlite3.connect(path / "two.db")
     db.execute("CREATE TABLE results(model, task, item, correct)")
     db.executemany("INSERT INTO results VALUES ('m', 't', ?, ?)", [(1, 1), (2, 2)])
@@ -486,7 +486,7 @@ def sql_box(page, path):
 
 
 def alike(a, b):
-    """Texts that differ in nothing but last digits of numbers."""
+    """Whether texts differ only in the last digits of numbers."""
     if a == b or a is None or b is None:
         return a == b
     with contextlib.suppress(ValueError):
@@ -496,7 +496,7 @@ def alike(a, b):
 
 
 def intervals_drawn(page):
-    """Each interval lies where its numbers are on the axis, of which the ends are told."""
+    """Each interval is drawn at its numbers on the axis, whose ends are labelled."""
     page.ask("SELECT '[0.1,0.35]' AS ci, 0.2 AS p, '[0.15,0.9]' AS of_p UNION ALL SELECT '[0.5,1]', 0.8, '[0.5,9e999]'")
     drawn = page.run("""[...document.querySelectorAll('#answers tbody td.interval')].map((cell) => {
       const box = (e) => e.getBoundingClientRect(), axis = [...cell.querySelectorAll('.axis')].map((e) => box(e).left);
@@ -514,7 +514,7 @@ def intervals_drawn(page):
 
 
 def changing(page, path):
-    """Answers that were imported can be changed, and the report follows."""
+    """Imported answers can be changed by SQL, and the report changes with them."""
     page.dropped(path / "results.csv")
     before = page.report()
     rows, error = page.ask("UPDATE results SET model = 'renamed' WHERE model = 'model 0'")
@@ -531,7 +531,7 @@ def changing(page, path):
 
 
 def over_the_report(page, path):
-    """The report is a frame, whose own way with a dropped file would be to show it."""
+    """A file dropped on the report's frame, which would by default show the file, is read as elsewhere on the page."""
     page.dropped(path / "good.db")
     x, y = page.run("(() => { const f = document.getElementById('report-frame'); f.scrollIntoView({block: 'start'}); const b = f.getBoundingClientRect();"
                     "return [b.left + 100, b.top + 200]; })()")
@@ -541,7 +541,7 @@ def over_the_report(page, path):
 
 
 def gone(page, path):
-    """A file that changes after it was given cannot be read any more, which is an error and no more."""
+    """A file that changes after it was given cannot be read any more: an error, after which other files can be read."""
     shutil.copy(path / "good.db", path / "gone.db")
     page.dropped(path / "gone.db")
     (path / "gone.db").write_bytes(b"something else")
@@ -635,7 +635,7 @@ FOCUSED = """(() => { const e = document.activeElement, s = getComputedStyle(e),
 
 
 def tab_to(page, wanted, most=40):
-    """Tab until the focus is there; every stop on the way must be seen."""
+    """Presses Tab until the element has the focus; every element on the way must show the focus."""
     for _ in range(most):
         page.key("Tab")
         found, seen = page.run(FOCUSED)
@@ -701,7 +701,8 @@ SEEN = """(() => {
 
 
 def sizes(page, path):
-    """At a desktop's and a phone's width, light and dark: nothing to the side, nothing faint."""
+    """At a desktop's and a phone's width, light and dark: nothing scrolls sideways, and every text has enough
+    contrast."""
     shutil.rmtree(PICTURES, ignore_errors=True)
     PICTURES.mkdir(parents=True)
     for width in (1200, 390):
@@ -747,7 +748,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 def served(page, path):
-    """The same page from a server: what is dropped comes by another way, and nothing but the page is asked for."""
+    """The page from a server: dropped files come by another API, and nothing but the page is requested."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=HTML.parent))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     address = f"http://127.0.0.1:{server.server_port}/{HTML.name}"
@@ -774,7 +775,7 @@ def served(page, path):
 # ---- Alone ----
 
 def alone(page):
-    """One file that may ask for nothing: what its policy says, and that it is kept."""
+    """The page is one file that may request nothing: its policy says so, and the browser enforces it."""
     html = HTML.read_text()
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', html)[1]
     check(f"the policy allows nothing by default: {policy}", policy.startswith("default-src 'none'") and "http" not in policy and

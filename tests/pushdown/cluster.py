@@ -34,7 +34,7 @@ def free_port():
 
 
 class Server(Postgres):
-    """One that others reach by TCP, with a password, on loopback alone."""
+    """A server that the others reach by TCP, with a password, on loopback alone."""
 
     def __init__(self, scratch, name):
         (scratch / name).mkdir(mode=0o711)
@@ -43,7 +43,7 @@ class Server(Postgres):
 
     def settings(self):
         return {**super().settings(), "listen_addresses": "127.0.0.1", "port": self.port,
-                # In a quarter of the memory of the one server of run.py, and no more.
+                # With a quarter of the memory of the single server of run.py.
                 "shared_buffers": "128MB", "work_mem": "256MB"}
 
     def initdb(self, *options):
@@ -75,7 +75,7 @@ def cluster(coordinator, shards):
 
 
 def fetched(plan):
-    """Of a plan as it ran: (rows, remote SQL) of each scan of another server."""
+    """(rows, remote SQL) for each scan of another server in a plan, as it ran."""
     scans = re.split(r"Foreign Scan", plan)[1:]
     return [(int(re.search(r"actual .*?rows=(\d+)", scan).group(1)), re.search(r"Remote SQL: (.*)", scan).group(1))
             for scan in scans]
@@ -115,7 +115,7 @@ def count(coordinator, view):
 
 
 def ended(coordinator, shard, seconds):
-    """What counting pairs says and gives when the server ends after it began."""
+    """The error and the output of counting pairs if a server stops while it counts."""
     timer = threading.Timer(seconds, lambda: shard.admin("pg_ctl", "-m", "immediate", "stop"))
     timer.start()
     try:
@@ -171,7 +171,7 @@ def compare_graded(extension, scratch, coordinator, shards, rows):
 
 
 def check_kinds(extension, scratch, coordinator, shards):
-    """A task that one server takes for graded and the others do not."""
+    """A task that is graded on one server and not on the others."""
     shards[0].psql("-c", "UPDATE results SET correct = NULL WHERE task = 'task 3'")
     try:
         finish(extension, {"tasks": count(coordinator, "task_counts")}, scratch / "kinds")

@@ -276,8 +276,8 @@ def rows_sql(tasks):
 
 
 def answers_of(db, which, graded=False):
-    """What a user sees: the rows of the two tables, in the columns that counts can give, and
-    the other methods', by name."""
+    """What a user sees: the rows of the two tables, in the columns that counts can give, and the results of the other
+    methods, by name."""
     found = {name: db.execute(f"SELECT {columns} FROM {('eval_', '')[which]}{name}") for name, columns in COLUMNS.items()}
     found.update((name, db.execute(queries[which])) for name, queries in METHODS.items() if not graded or name not in UNGRADED)
     return {name: ([column[0] for column in rows.description] if name in COLUMNS else None,
@@ -303,7 +303,7 @@ def differences(wanted, got):
 
 
 def refusals(extension, scratch):
-    """What the import must not take: results that are not 0 or 1, and the same counts again."""
+    """Counts that the import must refuse: of results that are not 0 or 1, and the same counts twice."""
     def said_of(rows, folder, times):
         table = "CREATE TABLE results(model, correct, score, error); INSERT INTO results(model, correct) VALUES " + rows + ";"
         counts = run([*SQLITE, "-csv", "-header", ":memory:"],

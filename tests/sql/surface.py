@@ -17,7 +17,7 @@ from checks import check, finish  # noqa: E402
 
 KINDS = {"a": "w", "s": "s"}
 DETERMINISTIC, INNOCUOUS, DIRECT_ONLY = 0x800, 0x200000, 0x80000
-# What takes any number of arguments only says which are right, and has a negative narg.
+# A function registered for any number of arguments has a negative narg, and only reports the right numbers.
 REGISTERED = "SELECT name, narg, type, flags FROM pragma_function_list WHERE narg >= 0"
 MODULES = "SELECT name FROM pragma_module_list"
 
@@ -29,7 +29,7 @@ def load(db):
 
 
 def brought(sql):
-    """What a query tells with the extension, and not without it."""
+    """The rows that a query has with the extension and not without it."""
     db = sqlite3.connect(":memory:")
     before = set(db.execute(sql))
     return set(load(db).execute(sql)) - before

@@ -36,7 +36,7 @@ class Suite:
         return str(pathlib.Path(self.folder.name) / f"{self.count}_{name}")
 
     def shell(self, database, *commands, options=()):
-        """What the shell prints, and its errors after that."""
+        """The shell's output, followed by its errors."""
         done = subprocess.run([*SQLITE, *options, database, self.load, *commands], cwd=ROOT,
                               text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         return done.stdout
@@ -117,7 +117,7 @@ def schema(t):
 
 
 def verdicts(t):
-    """The three verdicts, and rows that pair with nothing."""
+    """The three verdicts, and rows without a counterpart."""
     db = t.path("verdicts.db")
     t.shell(db, ".read sql/schema.sql", """
       WITH q(item) AS (SELECT 1 UNION ALL SELECT item + 1 FROM q WHERE item < 20)
@@ -146,7 +146,7 @@ def verdicts(t):
 
 
 def attempts(t):
-    """Questions asked again cluster by task and item; two tasks may name their items alike."""
+    """Questions with several attempts are clusters by task and item; two tasks may have items of the same name."""
     db = t.path("attempts.db")
     t.shell(db, ".read sql/schema.sql", """
       INSERT INTO results(model, task, item, attempt, correct) VALUES
@@ -198,7 +198,8 @@ def wilson(t):
 
 
 def by_hand(t):
-    """The report by the shell, over a database that it may only read and that has tables and views of the board's names."""
+    """The report by the shell, over a database that it may only read and that has tables and views of the board's
+    names."""
     db = t.path("hand.db")
     t.shell(db, ".read sql/schema.sql", "INSERT INTO results(model, task, item, correct) VALUES ('a', 't', 1, 1), ('a', 't', 2, 0), ('b', 't', 1, 1)",
             "CREATE VIEW leaderboard AS SELECT 1 AS mine", "CREATE TABLE pairs(mine)", "CREATE TABLE tasks(mine)")

@@ -69,7 +69,7 @@ def run(command, folder, stdin=None):
 
 
 def example(language, body, folder):
-    """What it prints and its status, or None where it is run elsewhere."""
+    """The output and status of a block, or None if it is run elsewhere."""
     if language == "sql" and body not in SLOGANS:
         return run([*SQLITE, "evals.db"], folder, body)
     if language == "python":
@@ -101,7 +101,7 @@ def page(path):
         for line, language, body, expected in blocks(path.read_text()):
             where = f"{path.relative_to(ROOT)}:{line}"
             if language == "text" and path.parent.name == "measured":
-                continue  # what a program found
+                continue  # an output that depends on the machine
             done = example(language, body, folder)
             if done is None:
                 check(f"{where}: what it prints is compared", expected is None)
@@ -113,7 +113,7 @@ def page(path):
 
 
 def links(path):
-    """What a page points at is there."""
+    """Every link of a page leads to something that exists."""
     text = BLOCK.sub("", path.read_text())
     for target in re.findall(r"\]\(([^)#]*)(?:#[^)]*)?\)", text):
         if "://" not in target:
@@ -121,7 +121,8 @@ def links(path):
 
 
 def files_named():
-    """A file that a source or a page names by its path is there; NAME is any.  The changelog names what is gone."""
+    """Every file that a source or a page names by its path exists; NAME stands for any. The changelog names removed
+    files."""
     name = re.compile(r"(?<![\w/.+-])(?:ext|sql|tests)/[\w/.-]*\w\.(?:[ch]|py|sh|sql|md|mk|txt|test|svg|m?js)\b")
     found = [p for folder in ("ext", "sql", "tests") for p in (ROOT / folder).rglob("*") if p.is_file()]
     for path in (ROOT / "README.md", ROOT / "Makefile", *found):
@@ -146,7 +147,8 @@ def cited(folder):
 
 
 def promises():
-    """Those of the contract are numbered in turn; every one is tested, and what is cited is there."""
+    """The promises of the contract are numbered in order; every one is cited by a test, and every cited number
+    exists."""
     numbers = [int(n) for n in re.findall(r"^(\d+)\. ", (ROOT / "ext/CONTRACT.md").read_text(), re.M)]
     check("promises are numbered in turn", numbers == list(range(1, len(numbers) + 1)) and len(numbers) >= 25)
     tested = cited("tests")
@@ -163,7 +165,7 @@ def building_in():
 
 
 def parting(folder):
-    """The demo's words open a prompt, at which the query they give is answered; then it runs the program."""
+    """The command that the demo prints opens a prompt, and its query works there; then the demo runs the program."""
     said = run(["make", "-s", "demo"], ROOT).stdout.splitlines()
     words = said.index("Go on, at a prompt with the extension loaded:")
     command, query = said[words + 1].strip(), said[words + 3].strip()

@@ -100,7 +100,7 @@ def hostile_labels(db):
     check("what follows the ellipsis is no mark without its letter", shown(label).split("…")[1].startswith("e"))
 
 
-# Bytes that are no text, and what is shown for them: a mark for each byte that is wrong.
+# Invalid UTF-8, and its text in the picture: one replacement character per invalid byte.
 MENDED = {
     "61c0af62": "a��b",  # a slash in two bytes, in three and in four
     "61e080af62": "a���b",
@@ -135,7 +135,7 @@ def mended_labels(db):
 
 
 def escaped_labels(db):
-    """Nothing that could end a text or an attribute stands there as it is."""
+    """No character that could end a text or an attribute is unescaped."""
     for sql in ("SELECT forest_svg(?1, 0.5, NULL)", "SELECT heatmap_svg(?1, ?1, 0.5)"):
         text = db.execute(sql, ["<a>&\"'"]).fetchone()[0]
         check(f"{sql} escapes", "&lt;a&gt;&amp;&quot;&#39;</text>" in text)
@@ -147,7 +147,7 @@ def numbers(path):
 
 
 def number(text):
-    """What a number on a picture says, its minus being none of ASCII's."""
+    """The value of a number in a picture, whose minus sign is not ASCII's hyphen."""
     check(f"a minus is no hyphen in {text}", "-" not in text)
     return float(text.rstrip("%").replace("−", "-")) / (100 if text.endswith("%") else 1)
 
@@ -159,7 +159,7 @@ def tick_texts(svg):
 
 
 def figures(svg):
-    """The numbers beside the rows and under them, without what stands above them."""
+    """The numbers beside the rows and under them, without the headings above."""
     return [shown(t) for t in texts(svg, "soft") if shown(t) not in ("estimate", "interval")]
 
 
@@ -236,7 +236,7 @@ def forest_geometry(db):
 
 
 def forest_units(db):
-    """Per cent up to 1.5, which the CLT reaches; plain numbers when anything is beyond."""
+    """Per cent for numbers up to 1.5, which the CLT reaches; plain numbers if any is larger."""
     for rows, percent in (([("a", 1.5, "[0.5,1.5]")], True), ([("a", 0.5, "[-1.5,0.5]")], True),
                           ([("a", 1.51, "[0.5,1.2]")], False), ([("a", 0.5, "[0.5,1.51]")], False),
                           ([("a", 0.5, "[-1.51,0.5]")], False),
@@ -245,7 +245,7 @@ def forest_units(db):
 
 
 def forest_axis(db):
-    """The axis fits what is far from 0 and 1, and goes from 0 to 1 otherwise; the options fix its ends."""
+    """The axis is fitted to data far from 0 and 1, and goes from 0 to 1 otherwise; the options fix its ends."""
     for ci, ends in (("[0.80,0.88]", ("80%", "88%")), ("[0.93,0.99]", ("93%", "99%")), ("[0.2,0.9]", ("0%", "100%")),
                      ("[0.0,0.03]", ("0.0%", "3.0%")), ("[0.3,0.3]", ("24%", "36%")), ("[-0.3,-0.2]", ("−30%", "0%")),
                      ("[0.1,1.2]", ("0%", "120%")), ("[7.1,7.9]", ("7.0", "8.0")), ("[2,3.5]", ("2.0", "3.6")),
@@ -355,8 +355,8 @@ def readable(text):
 
 
 def mangled_options(db):
-    """Options with a character taken out, put in or exchanged: what is no JSON is refused, whatever it is, and
-    what is refused for another reason says which key."""
+    """Options with a character removed, inserted or replaced: text that is not JSON is refused, and any other refusal
+    names the key."""
     random = Random(23)
     for _ in range(4000):
         text = list(random.choice(GIVEN))
@@ -374,7 +374,7 @@ def mangled_options(db):
 
 
 def heatmap_figures(db):
-    """Nothing that is not 0 or 1 is called so, and all else is rounded."""
+    """Only 0 and 1 are written as 0 and 100; other numbers are rounded, but never to these."""
     for p, wanted in ((0, "0"), (1e-300, "<1"), (0.004999, "<1"), (0.005, "1"), (0.0149, "1"), (0.015, "2"),
                       (0.985, "99"), (0.9949, "99"), (0.99499, "99"), (0.995, ">99"), (1 - 1e-16, ">99"), (1, "100")):
         svg = ElementTree.fromstring(db.execute("SELECT heatmap_svg('a', 'b', ?)", [p]).fetchone()[0])
