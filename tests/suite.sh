@@ -1,7 +1,8 @@
-# What a driver of suites shares: tests/run and tests/clients/run source it.
+# Shared by tests/run and tests/clients/run, which source it.
 passed=0 failed=0
 
-# suite NAME COMMAND...: its output, then its counts from its last line.
+# suite NAME COMMAND...: prints the output of a suite, and adds the counts in its last
+# line.
 suite() {
   name=$1; shift
   echo "== $name"
@@ -32,12 +33,12 @@ beside() {
 both() {
   wait
   cat "$aside/printed"
-  # One that was killed counts as a failure.
+  # If they were killed, that counts as a failure.
   set -- $(cat "$aside/counts" 2>&- || echo 0 1)
   passed=$((passed + $1)) failed=$((failed + $2))
 }
 
-# The sum of the suites, as the last line and as the status.
+# Prints the sum of the suites as the last line; it fails if a check failed.
 total() {
   echo
   echo "$passed passed, $failed failed"

@@ -1,4 +1,5 @@
--- The views over results (see schema.sql), all of them in plain SQL:
+-- Views over results (see schema.sql), in plain SQL, with which the tables of the board are
+-- compared:
 --
 --   sqlite3 evals.db '.load build/evalci' '.read tests/board/oracle.sql' 'SELECT * FROM leaderboard'
 --
@@ -8,8 +9,8 @@
 --   common        one row per model, on the questions that every model answered
 --   passes        one row per model, task and k: one of k attempts right, and all k
 --
--- and what those are made of: kinds, numbered, words, marks, questions, standings,
--- verdicts, tallies.
+-- and the views behind them: kinds, numbered, words, marks, questions, standings, verdicts,
+-- tallies.
 --
 -- Whether a task is graded is decided in kinds, and whether a question was asked
 -- again in words; every view, the report and Datasette follow these.  A share is
@@ -17,13 +18,13 @@
 -- outside that range leaves no accuracy and no interval of its task, its model and
 -- its pairs, and their method says 'score out of range'.
 --
--- Intervals are at 95%.  err_lo and err_hi are how far they reach below and above
--- the point, never less than 0, for tools that draw error bars.
+-- Intervals have the level 95%. err_lo and err_hi are their lengths below and above the point,
+-- never negative, for tools that draw error bars.
 
 -- kinds: one row per task.
 --
---   graded               1 if some answer to it, of any model, has a score only, or if
---                        a range was declared
+--   graded               1 if some answer, of any model, has a score alone, or if a range
+--                        was declared
 --   score_lo, score_hi   the range of its scores: as declared, or 0 and 1
 --   number               of the task, from 1
 DROP VIEW IF EXISTS kinds;
@@ -100,11 +101,11 @@ SELECT model, task, word, asked, n, correct, known_bits, right_bits, graded,
        n > ((four + (four >> 4)) & 0x0f0f0f0f0f) % 255 AS again
 FROM fours;
 
--- marks: one row an answer.
+-- marks: one row per answer.
 --
---   share     its part of the task's range, or whether it is right; NULL if not known
---   text      1 if it is a score that is no number
---   invalid   what is neither right nor wrong in a task that is not graded
+--   share     its part of the task's range, or whether it is right; NULL if unknown
+--   text      1 if it is a score that is not a number
+--   invalid   a result that is neither right nor wrong, in a task that is not graded
 DROP VIEW IF EXISTS marks;
 CREATE VIEW marks AS
 SELECT model, name AS task, q.text AS item, id, word, graded,
@@ -157,7 +158,7 @@ WITH RECURSIVE worded AS MATERIALIZED (
          CASE WHEN model IS NULL THEN 0 ELSE dense_rank() OVER (ORDER BY model) END AS m
   FROM words
 ), everyone(task, word, bits, rest) AS (
-  -- What all models answered, from a list of their bits, one of which is taken at a time.
+  -- The questions that all models answered, from a list of the models' bits, read one at a time.
   SELECT task, word, 0xffffffffff, group_concat(known_bits, ',') || ',' FROM worded WHERE n > 0 AND NOT by_row
   GROUP BY task, word HAVING count(*) = (SELECT count(DISTINCT m) FROM worded WHERE n > 0)
   UNION ALL
@@ -236,7 +237,7 @@ WITH RECURSIVE worded AS MATERIALIZED (
   )
   GROUP BY pair HAVING count(rest_a) > 0
 ), tested AS (
-  -- A pair that is in both is as in scored.
+  -- A pair that is in both is taken from scored.
   SELECT pair, max(kind), n, both, only_a, only_b, neither, mean_a, mean_b, method, means_ci, means_prob, p
   FROM (
     SELECT pair, 1 AS kind, n, both, right_a - both AS only_a, right_b - both AS only_b, n - right_a - right_b + both AS neither,
@@ -262,7 +263,7 @@ WITH RECURSIVE worded AS MATERIALIZED (
 ), shared AS MATERIALIZED (
   SELECT id FROM asked GROUP BY id HAVING count(*) = (SELECT count(DISTINCT m) FROM worded WHERE n > 0)
 ), tasked AS MATERIALIZED (
-  -- What the words do not say of tasks comes from asked.
+  -- The values of tasks that the words do not have come from asked.
   SELECT w.m, model, w.task, graded, again, w.n, correct, errored,
          coalesce(bits, 0) + coalesce(questions, 0) AS questions, coalesce(bits, 0) + coalesce(a.n, 0) AS answers,
          coalesce(rights << 31, 0) + coalesce(units, 0) AS units, coalesce(rest, 0) AS rest, coalesce(outside, 0) AS outside
@@ -311,7 +312,7 @@ WHERE known_bits >> bit & 1;
 --   both, only_a, only_b, neither   of which right by both, by one, by none; NULL
 --                                   unless the method is 'paired'
 --   mean_a, mean_b, diff            accuracy of A, of B, and A minus B, on these:
---                                   each question counts alike
+--                                   each question counts the same
 --   method                          'paired' where each was asked once and is right or
 --                                   wrong, else 'paired means', of each question's
 --                                   mean over all attempts
@@ -394,10 +395,10 @@ ORDER BY task, accuracy DESC, model;
 --   n, both, only_a, only_b, neither, diff, p, p_all, verdict_all, method,
 --   mean_a, mean_b    as in verdicts
 --   ci, lo, hi        the credible interval of diff; as text, and as numbers
---   prob_a_better     how sure that A is better
---   verdict           'A better' or 'B better' when the interval leaves 0 out, else
---                     'not separated': of this pair alone.  Among many pairs some
---                     come out so by chance, and verdict_all allows for that
+--   prob_a_better     the probability that A is better
+--   verdict           'A better' or 'B better' if the interval excludes 0, else 'not
+--                     separated': for this pair alone.  Among many pairs some are called
+--                     different by chance; verdict_all allows for that
 DROP VIEW IF EXISTS compare;
 CREATE VIEW compare AS
 WITH paired AS MATERIALIZED (
@@ -427,17 +428,17 @@ ORDER BY model_a, model_b;
 --                              on other tasks like these.  NULL below 5 tasks, of
 --                              which nobody can say what others are like
 --   common                     how many questions all models answered
---   rank_lo, rank_hi           the ranks that the pairs leave open: 1 and the models
---                              that beat it, and all but the models that it beats,
---                              by verdict_all.  Models that share a rank are tied
+--   rank_lo, rank_hi           the possible ranks: from 1 plus the number of models that
+--                              beat it to the number of models less those that it
+--                              beats, by verdict_all
 --   p_best                     how sure that it is the best of all, by ranks_counts:
 --                              each model on its own answers.  Where these are
 --                              graded or repeated, of as many right and wrong answers
 --                              as have an interval like its own
 --   macro, macro_ci, macro_lo, macro_hi
---                              the mean of these tasks' accuracies, each task counting
---                              alike, and its interval: macro_ci, where graded or
---                              repeated over question means.  NULL with one task
+--                              the mean of these tasks' accuracies, each task counting the same,
+--                              and its interval: macro_ci, over question means if graded or
+--                              repeated. NULL with one task
 DROP VIEW IF EXISTS leaderboard;
 DROP VIEW IF EXISTS macros; -- which leaderboard once read
 CREATE VIEW leaderboard AS
@@ -484,8 +485,8 @@ WITH stood AS MATERIALIZED (
          CASE WHEN t.outside OR t.tasks < 2 THEN NULL WHEN t.by_row THEN s.macro_ci ELSE m.macro_ci END AS macro_ci
   FROM totals AS t LEFT JOIN scored AS s ON s.model IS t.model LEFT JOIN macros AS m ON m.model IS t.model
 ), alike AS MATERIALIZED (
-  -- A Beta posterior with the middle m and the standard deviation s of an interval
-  -- has m (1 - m) / s^2 - 1 answers, two of them the uniform prior's.
+  -- A Beta posterior with the midpoint m and the standard deviation s of an interval stands for m
+  -- (1 - m) / s^2 - 1 answers, two of them the uniform prior's.
   SELECT *, row_number() OVER (ORDER BY model) AS number, count(ci) OVER () AS models,
          sum(n > 0) OVER () AS answering, sum(questions) OVER () AS questions_of_all, (ci_lo(ci) + ci_hi(ci)) / 2 AS m,
          CAST(max(1, round(3.92 * 3.92 * (ci_lo(ci) + ci_hi(ci)) / 2 * (1 - (ci_lo(ci) + ci_hi(ci)) / 2) / ci_width(ci) / ci_width(ci) - 3)) AS INTEGER) AS size
@@ -510,12 +511,12 @@ SELECT j.model, n, correct, errored, accuracy, ci, ci_lo(ci) AS lo, ci_hi(ci) AS
 FROM alike AS j LEFT JOIN best USING (number)
 ORDER BY accuracy DESC, j.model;
 
--- common: one row per model, on the questions that every model answered; a model
--- without an answer is none of them.
+-- common: one row per model, on the questions that every model answered; models without any answer
+-- are ignored.
 --
 --   n, correct, accuracy, ci, lo, hi, method, questions, err_lo, err_hi, bar
 --                      as in leaderboard, on these
---   rank               1 and the models that are more accurate on these
+--   rank               1 plus the number of models that are more accurate on these
 --   rank_lo, rank_hi   as in leaderboard: from pairs, each on all that both answered
 DROP VIEW IF EXISTS common;
 CREATE VIEW common AS

@@ -1,5 +1,4 @@
--- What every client is asked, after rows.sql, besides every function of
--- the catalogue.
+-- The queries of every client, after rows.sql, besides every function of the catalogue.
 SELECT sqlite_version();
 
 SELECT * FROM eval_leaderboard;
@@ -12,7 +11,7 @@ SELECT * FROM eval_common;
 
 SELECT * FROM eval_passes;
 
--- So many sizes of clusters that the host is asked, where it can be, whether to go on.
+-- So many sizes of clusters that the host is asked, if it can be, whether it was interrupted.
 WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 3000) SELECT clustered_ci_counts(i / 3, i) FROM r;
 
 -- Pictures in parts, since not every client gives a long text whole.

@@ -1,6 +1,6 @@
--- Answers for sql/schema.sql's table, by arithmetic so that they are the same
--- everywhere: labels that clients get wrong, questions asked twice, errors, a
--- model always right, one always wrong and one that never answered.
+-- Answers for the table of sql/schema.sql, made by arithmetic so that they are the same everywhere:
+-- labels that clients may garble, questions asked twice, errors, a model that is always right, one
+-- that is always wrong, and one without an answer.
 WITH RECURSIVE
 models(model, m, skill) AS (VALUES
   ('naïve-模型', 1, 11), ('o''brien "quoted"', 2, 13), ('🦜; -- no comment', 3, 8),

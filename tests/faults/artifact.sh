@@ -20,12 +20,12 @@ stack() { readelf -lW "$so" | grep -E 'GNU_STACK.* RW '; }
 protector() { nm -D "$so" | grep -q __stack_chk_fail; }
 textrel() { ! readelf -d "$so" | grep -q TEXTREL; }
 writable_code() { ! readelf -lW "$so" | grep -qE 'LOAD .* RWE '; }
-# glibc alone, and found where the host's is.
+# It needs glibc alone, found where the host's is.
 needs() { ! readelf -d "$so" | grep NEEDED | grep -qvE '\[(libm|libc|ld-linux[^]]*)\.so\.[0-9]+\]'; }
 run_path() { ! readelf -d "$so" | grep -qE 'RPATH|RUNPATH'; }
-# Nothing it could open a file, start a program, reach the network, ask the time or
-# the environment, or draw random numbers with.  GSL's own error handler, which is
-# switched off, accounts for stderr and abort.
+# It imports no function that opens files, starts programs, uses the network, reads the
+# time or the environment, or draws random numbers. stderr and abort are imported by
+# GSL's own error handler, which is switched off.
 imports() {
   ! nm -D --undefined-only "$so" | sed 's/.* //; s/@.*//' | grep -xE \
     '(f|fd|p|sh)?open(at|dir)?(64)?|creat(64)?|freopen(64)?|tmpfile(64)?|mk[a-z]*temp|unlink(at)?|rename|remove|mkdir|truncate(64)?|p?(read|write)v?(64)?|m(map|protect)(64)?|system|exec[lv][a-z]*|v?fork|posix_spawn[a-z]*|clone|syscall|dl(open|sym|mopen)|socket|connect|bind|listen|accept|send[a-z]*|recv[a-z]*|getaddrinfo|(secure_)?getenv|(set|put|unset)env|setlocale|s?rand(om)?(_r)?|[a-z]rand48|getrandom|getentropy|arc4random[a-z_]*|time|clock[a-z_]*|gettimeofday|kill|raise|signal|sigaction|sleep|usleep|nanosleep|pthread_create'
@@ -33,7 +33,7 @@ imports() {
 no_assertions() { ! nm -D --undefined-only "$so" | grep -q __assert; }
 fortified() { nm -D "$so" | grep -q '__[a-z]*printf_chk'; }
 version() { sed -n 's/^.define EVALCI_VERSION "\(.*\)"/\1/p' ext/evalci.h; }
-# Two readings of one aggregate cost one pass: one step in the program.
+# Two uses of one aggregate take one pass: the program has one step for it.
 once() { [ "$(sqlite :memory: '.load build/evalci' 'CREATE TABLE t(y)' 'EXPLAIN SELECT bayes_ci(y)->>0, bayes_ci(y)->>1 FROM t' | grep -c AggStep)" = 1 ]; }
 loads() { [ "$(sqlite :memory: '.load build/evalci' 'SELECT evalci_version()')" = "$(version)" ]; }
 twice() { sqlite :memory: '.load build/evalci' "SELECT load_extension('build/evalci')" 2>&1 | grep -q 'evalci is loaded in this connection already'; }

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Tests a machine that lacks packages.  Plain make names them and touches nothing.  The
 # targets that install packages do so if they may, and else print the command for root.
-# A directory of programs, used as PATH, plays the machine, and a copy the tree; the test
-# installs nothing.
+# A directory of programs, used as PATH, imitates the machine, and make runs in a copy of
+# the tree; the test installs nothing.
 dir=$(mktemp -d); trap 'rm -rf "$dir"' EXIT
 passed=0 failed=0
 mkdir "$dir/bin" "$dir/tree"
@@ -10,7 +10,7 @@ cp -R Makefile ext sql "$dir/tree"
 (cd "$dir/tree" && find . | sort) >"$dir/before"
 for tool in sh make uname sed grep printf mkdir rm test env; do ln -s "$(command -v $tool)" "$dir/bin/$tool"; done
 
-# play NAME BODY: puts a program of that name on the machine.
+# play NAME BODY: puts a program of that name on the imitated machine.
 play() { printf '#!/bin/sh\n%s\n' "$2" >"$dir/bin/$1"; chmod +x "$dir/bin/$1"; }
 play dpkg-query 'exit 1'
 play apt-get "echo \"\$@\" >>$dir/installed"

@@ -1,5 +1,5 @@
 /*
-** What evalci.mjs promises of connections, files and errors:  node tests/page/api.mjs
+** Tests what evalci.mjs promises about connections, files and errors:  node tests/page/api.mjs
 */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -144,7 +144,7 @@ function files() {
   same("forgotten", [evalci.files.list(), evalci.files.has(given)], [[], false]);
   check("no name", /not the name of a file/.test(refusal(() => evalci.files.add("../..", "x")).message));
 
-  // In WAL mode: with all of it in the file, and with the latest in the log.
+  // In WAL mode: with all rows in the file, and with the latest in the log.
   execFileSync("sqlite3", [...SQLITE, path, "PRAGMA journal_mode = wal", "INSERT INTO results VALUES ('late', 't', 1, 1)"]);
   evalci.files.add("evals.db", new Bytes(readFileSync(path)));
   const whole = evalci.open("/files/evals.db");

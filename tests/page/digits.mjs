@@ -1,11 +1,11 @@
 /*
-** Asks the shipped evalci.wasm for every reference, and holds each digit to those of the
+** Computes every reference by the shipped evalci.wasm, and compares each digit with those of the
 ** native library, which `references --digits` printed to a file:
 **
 **     node tests/page/digits.mjs DIGITS.txt FILE.csv...
 **
-** How a line of a file becomes a call is tests/numeric/references.c's; how far each result
-** is from its reference is checked there.
+** A line of a file becomes a call as in tests/numeric/references.c, which also checks how far each
+** result is from its reference.
 */
 import { readFileSync } from "node:fs";
 

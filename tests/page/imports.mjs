@@ -1,10 +1,10 @@
 /*
-** Imports and reports in WebAssembly against those of the program evalci, on the same files:
-** the same rows, the same lines told, the same errors, the same pages.
+** Compares imports and reports in WebAssembly with those of the program evalci, on the same files:
+** rows, summaries, errors and pages must be the same.
 **
 **     PYTHON=python3 node tests/page/imports.mjs EVALCI
 **
-** EVALCI is that of `make dist`, whose libm is the same.
+** EVALCI is the program of `make dist`, which has the same libm.
 */
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -27,7 +27,7 @@ function run(command, args, options = {}) {
 
 const sqlite = (database, ...commands) => run("sqlite3", [...SQLITE, database, ...commands]).out;
 
-/* The program on a terminal so wide that no cell is broken. */
+/* Runs the program on a terminal so wide that no cell is wrapped. */
 function wide(args) {
   const quoted = [PROGRAM, ...args].map((arg) => `'${arg.replaceAll("'", "'\\''")}'`).join(" ");
   return run("script", ["-qec", `stty cols 4000; exec ${quoted}`, "/dev/null"]).out.replaceAll("\r", "").replace(/\x1b\[\d*m/g, "");
@@ -41,7 +41,7 @@ function cells(text) {
   return [head, ...rows.slice(0, rows.indexOf(""))].map(cut);
 }
 
-/* What was told, as the program prints it: no column that is empty. */
+/* The summary as the program prints it, without empty columns. */
 function printed({ columns, rows }) {
   const names = { path: "file", n: "rows" }, written = { mean: (value) => String(Number(value.toPrecision(4))), errored: (value) => (value ? String(value) : "") };
   const shown = ["path", "model", "task", "metric", "n", "mean", "errored", "note"].map((name) => {
@@ -51,7 +51,7 @@ function printed({ columns, rows }) {
   return shown[0].map((_, i) => shown.map((column) => column[i]));
 }
 
-/* A choice as the program has it. */
+/* A choice as an option of the program. */
 function option([name, value]) {
   if (["model", "task"].includes(name)) return [`--${name}-name`, value];
   return [`--${name.replace("_column", "")}`, value];
@@ -103,14 +103,14 @@ function importing(what, format, files, { path = "", refused = false, ...choices
     same(`${what}: its rows`, got.db.query(rows).rows.map((row) => row.map((value) => (got.table === "votes" && typeof value === "string" ? value.replace("/files", folder) : value))), wanted);
     same(`${what}: what is told`, printed(got.told), cells(wide(["import", given, "-o", join(folder, "../again.db"), ...options])).map((row) => row.map(sameFolder)));
     const forReport = options.filter((_, i) => ![options[i], options[i - 1]].includes("--keep"));
-    // The program reads a table of a database as it lies.
+    // The program reads a table of a database in place.
     if (!choices.table) reporting(what, got.db, { source: got.table, origin: basename(given) }, run(PROGRAM, ["report", given, ...forReport]));
   }
   got.db.close();
   evalci.files.remove("/databases/evals.db");
 }
 
-/* The page over a table, and what the program made of the same. */
+/* The report over a table, and the program's report over the same. */
 function reporting(what, db, options, native) {
   let got;
   try {
@@ -123,7 +123,7 @@ function reporting(what, db, options, native) {
   check(`${what}: the report is the program's: ${native.err}`, timeless(got) === timeless(native.out) && got.length > 4000);
 }
 
-/* A database as it lies, both ways. */
+/* A database read in place, both ways. */
 function inPlace(what, database) {
   evalci.files.clear();
   const path = evalci.files.add(basename(database), readFileSync(database));
@@ -228,7 +228,7 @@ function databases() {
             { path: "mine.db", table: "mine" });
 }
 
-/* Files that are nothing of this, and calls that are wrong. */
+/* Files of no known format, and wrong calls. */
 function others() {
   const file = join(scratch, "other.db");
   sqlite(file, "CREATE TABLE notes(x)");

@@ -1,11 +1,11 @@
 /*
-** Runs test files in the format of SQLite's sqllogictest on evalci.mjs, so on the very
-** evalci.wasm that is shipped:
+** Runs test files in the format of SQLite's sqllogictest on evalci.mjs, with the evalci.wasm that
+** is shipped:
 **
 **     node tests/page/sqllogictest.mjs [--within NAME] FILE...
 **
-** The format and the words are those of tests/sql/sqllogictest.c; tests/sql/runner.sh
-** tests both.
+** The format and the messages are those of tests/sql/sqllogictest.c; tests/sql/runner.sh tests
+** both.
 */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -177,8 +177,8 @@ class Script {
     return (label === "" || this.#agrees(first, label, digest(values))) && right;
   }
 
-  /* The rows, rendered.  Texts are SQLite's own, so what has them besides numbers runs
-  ** twice.  A query that failed while it ran says so, and after how many rows. */
+  /* The rendered rows. Texts are SQLite's own, so a query with texts and numbers runs twice. For a
+  ** query that failed while it ran, also the error and the number of rows before it. */
   #rows(sql, types) {
     let ran = false, count = 0;
     const read = (asText) => {

@@ -1,8 +1,7 @@
--- Three million answers, the same in every engine: five models, 200 tasks of
--- 2,500 questions, every tenth question asked three times.  Integer arithmetic
--- only, and no division, whose meaning is not the same everywhere; scores are eighths,
--- which every engine adds and prints exactly.  The names
--- are such as to trip a collation, a CSV file or a column of numeric affinity.
+-- Three million answers, the same in every engine: five models, 200 tasks of 2,500 questions, every
+-- tenth question asked three times.  Integer arithmetic only, without division, which engines
+-- define differently; scores are eighths, which every engine adds and prints exactly.  The names
+-- would reveal a wrong collation, wrong CSV quoting or numeric affinity.
 INSERT INTO answers(model, task, item, attempt, correct, score, error)
 WITH d(x) AS (
   VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)
@@ -29,6 +28,6 @@ FROM (SELECT model, 'task ' || t AS task, q, r,
                   ELSE 0 END AS correct,
              CASE WHEN (q * 17 + m * 5 + r) % 89 > 0 THEN (q * 31 + m * 17 + r * 11) % (7 + m % 3) * 0.125 END AS score
       FROM asked) AS answered;
--- A model of which nothing is known.
+-- A model without a known answer.
 INSERT INTO answers(model, task, item, attempt, correct)
 SELECT 'down', task, item, attempt, NULL FROM answers WHERE model = 'a-small' AND item < 100;

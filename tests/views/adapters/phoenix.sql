@@ -1,6 +1,6 @@
--- A database of Phoenix's shape (version 20.3; the columns that its migrations
--- make, without those of tables that no adapter reads), with answers that were
--- made up: two datasets, two experiments on each, and several annotations a run.
+-- A database in Phoenix's form (version 20.3: the columns that its migrations make, in the tables
+-- that an adapter reads), with invented answers: two datasets, two experiments on each, and several
+-- annotations per run.
 CREATE TABLE datasets(
   id INTEGER PRIMARY KEY, name VARCHAR NOT NULL UNIQUE, description VARCHAR, metadata JSONB NOT NULL,
   created_at TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP, updated_at TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP
@@ -36,9 +36,9 @@ INSERT INTO experiments(id, dataset_id, dataset_version_id, name, repetitions, m
   (1, 1, 1, 'baseline', 2, '{}'), (2, 1, 1, 'new prompt', 2, '{}'),
   (3, 2, 2, 'nightly', 1, '{}'), (4, 2, 2, 'nightly', 1, '{}');
 
--- support: correctness is 0 or 1 as score, tone is graded, and a person has
--- looked at two runs.  1 right, 0 wrong, E the run errored (and its judge gave
--- nothing a 0), J its judge errored, - not judged yet.
+-- support: correctness has the scores 0 and 1, tone is graded, and a person judged two runs. 1
+-- right, 0 wrong, E the run errored (and the judge gave 0 to its empty answer), J its judge
+-- errored, - not judged yet.
 WITH asked(example, repetition, came) AS (
   VALUES (101, 1, '11'), (101, 2, '01'), (102, 1, '01'), (102, 2, '01'), (103, 1, 'E1'), (103, 2, '11'),
          (104, 1, '0J'), (104, 2, '0-')
@@ -62,7 +62,7 @@ SELECT id, 'by hand', 'HUMAN', NULL, CASE repetition_number WHEN 1 THEN 'Correct
        '{}', '2025-05-01 09:00:02', '2025-05-01 09:00:03'
 FROM experiment_runs WHERE experiment_id = 2 AND dataset_example_id = 104;
 
--- sql: judged by labels, of which one is neither.
+-- sql: judged by labels, one of which is neither right nor wrong.
 INSERT INTO experiment_runs(id, experiment_id, dataset_example_id, repetition_number, output, start_time, end_time) VALUES
   (31, 3, 201, 1, '{}', '', ''), (32, 3, 202, 1, '{}', '', ''), (33, 3, 203, 1, '{}', '', ''),
   (41, 4, 201, 1, '{}', '', ''), (42, 4, 202, 1, '{}', '', ''), (43, 4, 203, 1, '{}', '', '');

@@ -1,6 +1,6 @@
--- A database of promptfoo's shape, as version 0.123.1 leaves it (its migrations
--- rebuilt eval_results without keys), with answers that were made up: one eval of
--- six tests run twice (--repeat 2), by two providers with two prompts.
+-- A database in promptfoo's form, as version 0.123.1 leaves it (its migrations rebuilt eval_results
+-- without keys), with invented answers: one eval of six tests run twice (--repeat 2), by two
+-- providers with two prompts.
 CREATE TABLE evals(
   id TEXT PRIMARY KEY NOT NULL,
   created_at INTEGER DEFAULT CURRENT_TIMESTAMP NOT NULL,
@@ -20,7 +20,7 @@ CREATE TABLE eval_results(
 INSERT INTO evals(id, created_at, description, results, config, runtime_options)
 VALUES ('eval-Ab1-2025-05-01T09:00:00', 1746090000000, 'capitals', '{}', '{}', '{"repeat":2}');
 
--- One letter a column: 1 passed, 0 failed, E errored.
+-- One character per result: 1 passed, 0 failed, E errored.
 WITH asked(test_idx, country, came) AS (
   VALUES (0, 'France', '1110'), (1, 'France', '1110'), (2, 'Chile', '1100'), (3, 'Chile', '1000'),
          (4, 'Japan', '1111'), (5, 'Japan', '1111'), (6, 'Kenya', '100E'), (7, 'Kenya', '1000'),

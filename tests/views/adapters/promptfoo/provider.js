@@ -1,4 +1,4 @@
-// A model of which the answers are known: wrong on beta, down on boom.
+// A model with known answers: wrong on beta, and an error on boom.
 module.exports = class {
   id() {
     return 'other-provider';
