@@ -1,9 +1,11 @@
-# The step of action.yml that computes: the leaderboard and the comparisons into the job's summary,
-# the report, and the gate.  Its inputs are in the environment.  It ends with an error where the
-# results cannot be read; what the gate says it leaves in the output status.
+# The step of action.yml that computes: the leaderboard and the comparisons into the
+# job's summary, the report, and the gate.  Its inputs are in the environment.  It ends
+# with an error if the results cannot be read; the result of the gate goes to the output
+# status.
 set -euo pipefail
 
-# The program that was named, one that is there, or pip's, in an environment of its own.
+# The program that the input names, an installed one, or pip's in an environment of its
+# own.
 program=${PROGRAM:-$(command -v evalci || true)}
 if [ -z "$program" ]; then
   own=${RUNNER_TEMP:-/tmp}/evalci
@@ -61,8 +63,8 @@ output() {
   printf '%s=%s\n' "$1" "${2//$'\n'/ }" >>"$GITHUB_OUTPUT"
 }
 
-# What the program says is wrong becomes the step's annotation.  Anything else that it says is
-# shown so that no line of it, which may quote the results, is a command to GitHub.
+# The program's errors become annotations of the step.  Anything else that it prints is shown so
+# that no line of it, which may quote the results, is a command to GitHub.
 errors=$(mktemp)
 finish() {
   local status=$? mark=$RANDOM$RANDOM$RANDOM

@@ -1,9 +1,8 @@
 #!/usr/bin/python3
-"""Makes the packages out of what `make dist` built: build.py VERSION DIRECTORY
+"""Makes the packages from the files of `make dist`: build.py VERSION DIRECTORY
 
-Wheels, npm tarballs and .debs, each the same bytes whoever makes it: names in order,
-no owner, one time, that of SOURCE_DATE_EPOCH.  The version is ext/evalci.h's, and
-stands in no other file.
+Makes wheels, npm tarballs and .debs, whose bytes do not depend on who makes them: names are sorted, there is no owner,
+and the only time is SOURCE_DATE_EPOCH. The version is defined in ext/evalci.h alone.
 """
 import base64
 import gzip
@@ -67,7 +66,7 @@ def program(platform):
 
 
 def notices():
-    """The licences of what is inside library and program."""
+    """The licences of the code that library and program include."""
     return (BUILT / "sources/notices.txt").read_bytes()
 
 
@@ -77,7 +76,7 @@ def runs(name):
 
 
 def tree(folder, prefix=""):
-    """Files beneath a folder by the name they get, in order."""
+    """The files below a folder, by their names in the package, sorted."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
     return {prefix + path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
 
@@ -106,7 +105,7 @@ def digest(data):
 
 
 def write_wheel(out, name, version, tag, files, needs=(), entry_points=""):
-    """A wheel by the standard's letter (PEP 427); needs no build tool and no network."""
+    """A wheel as PEP 427 defines it, made without a build tool and without a network."""
     module = name.replace("-", "_")
     info = f"{module}-{version}.dist-info"
     about = f"{SUMMARY}. This makes the extension known to {needs[0]}." if needs else (ROOT / "README.md").read_text(encoding="utf-8")
@@ -131,8 +130,9 @@ def wheels(version, out):
     module = NAME.replace("-", "_")
     for platform, tag in WHEELS.items():
         files = {**tree(HERE / "python"), **tree(ROOT / "sql", f"{module}/sql/"), f"{module}/VERSION": version.encode() + b"\n",
-                 f"{module}/FUNCTIONS.md": (ROOT / "ext/FUNCTIONS.md").read_bytes(), f"{module}/NOTICES.txt": notices(), f"{module}/{library(platform).name}": library(platform).read_bytes(),
-                 # What is here pip puts where commands are.
+                 f"{module}/FUNCTIONS.md": (ROOT / "ext/FUNCTIONS.md").read_bytes(), f"{module}/NOTICES.txt": notices(),
+                 f"{module}/{library(platform).name}": library(platform).read_bytes(),
+                 # pip installs the files in this folder where commands are.
                  f"{module}-{version}.data/scripts/{program(platform).name}": program(platform).read_bytes()}
         write_wheel(out, NAME, version, f"py3-none-{tag}", files)
     pictures = (ROOT / "sql/datasette/plugins/evalci_pictures.py").read_bytes()
@@ -171,7 +171,7 @@ def debs(version, out):
 
 
 def deb_documents(version, doc):
-    """What Debian's policy asks a package to say of itself."""
+    """The documentation that Debian's policy requires of a package."""
     doc.mkdir(parents=True)
     inside = "".join(f" {line.strip() or '.'}\n" for line in notices().decode().splitlines())
     (doc / "copyright").write_text((HERE / "deb/copyright").read_text() + inside)

@@ -11,7 +11,7 @@ const UNREADABLE = 2, READ_ONLY = 69; // emscripten's numbers of EACCES (EIO mea
 
 class Files {
   #fs;
-  #pieces = new Map(); // of Blobs: those that were asked for last, the latest at the end
+  #pieces = new Map(); // of Blobs: the most recently used, the latest at the end
 
   constructor(fs) {
     this.#fs = fs;
@@ -35,7 +35,7 @@ class Files {
     return path;
   }
 
-  /* A file whose bytes are read when they are asked for. */
+  /* A file whose bytes are read on demand. */
   #lay(path, blob) {
     const fs = this.#fs, reader = new FileReaderSync();
     fs.writeFile(path, "");

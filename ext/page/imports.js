@@ -37,8 +37,8 @@ class Imports {
     }
   }
 
-  /* Reads what tools wrote into a database, all of it or nothing.  Gives the database, the
-  ** format, the table, and what was taken of each file, { columns, rows }. */
+  /* Reads what tools wrote into a database, all of it or nothing. Returns the database, the format, the
+  ** table, and what was imported from each file, { columns, rows }. */
   importFiles(path = FILES.slice(0, -1), { database = "/databases/evals.db", ...choices } = {}) {
     const fresh = !this.files.has(database), db = this.open(database);
     try {
@@ -51,7 +51,7 @@ class Imports {
     }
   }
 
-  /* The page over a table, as text. */
+  /* The report over a table, as text. */
   report(db, { source = "results", ...options } = {}) {
     return db.query(`SELECT eval_report(?, json_set(?, '$.date', ${DATE}))`, [source, JSON.stringify(options)]).rows[0][0];
   }

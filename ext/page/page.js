@@ -1,6 +1,6 @@
 /*
-** The page: takes files, has a worker read and ask them, and shows what comes back.
-** Whatever comes from a file is put on the page as text.
+** The page: takes files, lets a worker read and query them, and shows the results. Everything from a file is
+** put on the page as text.
 */
 "use strict";
 
@@ -128,9 +128,9 @@ class Session {
 }
 
 let module;           // a promise of the WebAssembly
-let session;          // the worker that has what was given
-let given;            // what it was given: { task, argument }
-let opened;           // what it found, once it has
+let session;          // the worker that holds the files
+let given;            // the task that opened them: { task, argument }
+let opened;           // what it found in them, once it is done
 let reportText;       // the report, once it is made
 let lastQuery;        // whose result is shown
 
@@ -312,7 +312,7 @@ async function makeReport() {
   }
 }
 
-/* Makes the frame as high as its content, which changes when parts of it are opened. */
+/* Makes the frame as high as its content, whose height changes when parts of it are opened. */
 const heights = new ResizeObserver(([{ target }]) => {
   const height = Math.ceil(target.getBoundingClientRect().height);
   if (height > 0) $("report-frame").style.height = `${height}px`;
@@ -507,8 +507,8 @@ async function entriesUnder(entry, prefix = "") {
   }
 }
 
-/* The same if the page is a file itself, for which Chromium reads no entries.  Its
-** handles lack what it holds to be unsafe, as names with a colon. */
+/* The same if the page itself was opened from a disk, where Chromium reads no entries. Its handles leave out
+** names that it considers unsafe, such as those with a colon. */
 async function handlesUnder(handle, prefix = "") {
   if (handle.kind === "file") return [{ name: prefix + handle.name, file: await handle.getFile() }];
   const found = [];

@@ -1,6 +1,6 @@
 /*
-** The page's worker, which opens the files and queries them.  The page stops a task by
-** ending the worker: it keeps nothing that cannot be made again from the same files.
+** The page's worker, which opens the files and queries them. The page stops a task by ending the worker: all
+** that it keeps can be made again from the same files.
 */
 "use strict";
 
@@ -38,8 +38,8 @@ function chosen(choices, paths) {
   return { ...choices, ...(items && { items }) };
 }
 
-/* Whether a model has the name of the folder that files come to here: those that a tool
-** tells apart by their folder, given without it. */
+/* Whether a model has the name of this worker's own folder: for some tools the folder names the model, and
+** these files were given without theirs. */
 function isNameless() {
   const folder = FILES.split("/").at(-2);
   return evalci.files.list().some((path) => path.lastIndexOf("/") < FILES.length) && db.query("SELECT 1 FROM results WHERE model = ?", [folder]).rows.length > 0;
@@ -103,7 +103,7 @@ const TASKS = {
     return { kind: "sample", source, ...counts() };
   },
 
-  /* Uses a connection of its own, so that typed SQL cannot get in its way. */
+  /* Uses a connection of its own, which the user's SQL cannot disturb. */
   report() {
     const reader = evalci.open(db.path);
     try {
@@ -128,7 +128,8 @@ const TASKS = {
     return { results: results.map((result) => ({ ...result, rows: result.rows.map((row) => row.map(shown)) })), changed: changes() !== before };
   },
 
-  /* The whole of the last result: as it was kept, or from running the statement again and undoing its changes. */
+  /* The whole last result: the kept rows, or all rows from running the statement again, with its changes
+  ** undone. */
   csv({ sql }) {
     let lines = [];
     if (last?.sql === sql && !last.more) {

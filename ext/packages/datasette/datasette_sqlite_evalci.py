@@ -29,13 +29,13 @@ async def queries_of(datasette, name):
 
 @hookimpl(optionalhook=True)
 def canned_queries(datasette, database):
-    """Asked by Datasette before 1.0a31, of each database."""
+    """Called by Datasette before 1.0a31, for each database."""
     return lambda: queries_of(datasette, database)
 
 
 @hookimpl
 def startup(datasette):
-    """Later ones are told when they start."""
+    """Called by later versions when they start."""
     async def add():
         for name in datasette.databases:
             for key, query in (await queries_of(datasette, name)).items():

@@ -1,10 +1,10 @@
 // The library for this machine, from the package that npm installed for it.
 //
-// Each is resolved by a literal name, so that a bundler sees it and keeps it outside,
-// and nothing depends on where this file ends up.
+// Each package is resolved by a literal name, so that a bundler recognises it as external, and
+// the place of this file does not matter.
 "use strict";
 
-// A Node on glibc says which; one on musl says nothing.
+// Node reports a glibc version only where it runs on glibc, not on musl.
 const musl = () => !process.report.getReport().header.glibcVersionRuntime;
 
 const packages = {

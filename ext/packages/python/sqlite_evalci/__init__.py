@@ -12,8 +12,8 @@
     sqlite_evalci.load(db)
     db.execute("SELECT model, bayes_ci(correct) FROM results GROUP BY model")
 
-leaderboard, compare, tasks, passes, slices, questions, noise and votes return a DataFrame where pandas is there, else a list
-of dicts; in a notebook either draws its bars.  The command evalci, or python3 -m sqlite_evalci, is the program.
+leaderboard, compare, tasks, passes, slices, questions, noise and votes return a DataFrame where pandas is there, else a
+list of dicts; in a notebook either draws its bars.  The command evalci, or python3 -m sqlite_evalci, is the program.
 """
 import contextlib
 import datetime
@@ -64,7 +64,7 @@ class Verdict(Dict[str, Any]):
 
 
 def _parsed(value: Any) -> Any:
-    """A value of SQL: an interval, or other JSON, as what it stands for."""
+    """A value of SQL in Python: an interval as a tuple, other JSON parsed."""
     if not isinstance(value, str) or value[:1] not in ("[", "{"):
         return value
     try:
@@ -89,13 +89,13 @@ def _options(given: Mapping[str, Any]) -> Dict[str, Any]:
 
 
 def _arguments(source: _ask.Source, **more: Any) -> str:
-    """What the board's functions take: the table's name and the options."""
+    """The arguments of the board's functions: the table's name and the options."""
     given = {key: _ask.plain(value) for key, value in {**source.options, **more}.items() if value is not None}
     return f"{_ask.literal(source.table)}, {_ask.literal(json.dumps(given))}"
 
 
 def _pairs(arguments: str, a: Any, b: Any) -> str:
-    """The pairs whose first model is a and whose second is b, where these are given; in this order."""
+    """A WHERE clause for the pairs whose first model is a and whose second is b, as far as these are given."""
     models = f"(SELECT model FROM eval_leaderboard({arguments}))"
     first, second = (f"IN {models}" if model is None else f"= {_ask.literal(model)}" for model in (a, b))
     return f" WHERE model_a {first} AND model_b {second}"
@@ -108,7 +108,7 @@ def _demand_models(name: str, named: Sequence[Any], there: Sequence[Any]) -> Non
 
 
 def _verb(name: str, about: str, pairs: bool = False, usual: str = "results") -> "Verb":
-    """A verb of the program: a table of the board over any data; of pairs, which a and b may name."""
+    """The table of a verb of the program over any data; a and b may name the models of a pair."""
     def verb(data: "Data", *, table: Optional[str] = None, **options: Any) -> "pandas.DataFrame":
         named = [options.pop(key, None) for key in ("a", "b")] if pairs else [None, None]
         with _ask.opened(data, table, _options(options), usual) as source:
@@ -187,7 +187,8 @@ votes = _verb("votes", """Models that were voted on two at a time: each with its
 
 def gate(data: "Data", candidate: Any, baseline: Any = None, *, min: Optional[float] = None, margin: float = 0.02,
          sure: float = 0.95, table: Optional[str] = None, **options: Any) -> Verdict:
-    """May the candidate replace the baseline: is it no more than the margin worse, that surely?  Or does it reach min?
+    """May the candidate replace the baseline: is it at most `margin` worse, with the certainty `sure`? Or does its
+    accuracy reach `min`?
 
     The verdict is true if it passes; it has result (pass, fail or unsure), message, diff, lo, hi and others.
 
@@ -254,12 +255,12 @@ def ci_methods(k: int, n: int, level: float = 0.95) -> "pandas.DataFrame":
 
 # ---- Functions ----
 
-# What an optional argument is unless given, for calls that name a later one.
+# The defaults of optional arguments, for calls that give only a later one.
 _USUAL = {"level": 0.95, "sure": 0.95, "margin": 0, "a": 1, "b": 1, "power": 0.8, "lo": 0, "hi": 1, "point": None, "digits": 1}
 
 
 def _signature(name: str) -> Optional[str]:
-    """As SQL has it, as bayes_ci(y [, level [, a, b]]); None where evalci has no such function.
+    """The signature in SQL, such as bayes_ci(y [, level [, a, b]]); None if evalci has no such function.
 
     Asked with more arguments than it can have a function says how to call it.
     """
@@ -273,9 +274,9 @@ def _signature(name: str) -> Optional[str]:
 
 
 def _rows_of(values: Sequence[Any]) -> Optional[int]:
-    """How many rows a call's arguments are: lists, Series and arrays are rows, numbers the same on each."""
+    """The number of rows of a call: lists, Series and arrays are rows, and a number is the same on each."""
     for value in values:
-        # A tuple of two is an interval, a dict options.
+        # A tuple of two is an interval, a dict is options.
         known = hasattr(value, "ndim") or isinstance(value, (list, str, bytes, dict)) or (isinstance(value, tuple) and len(value) == 2)
         if getattr(value, "ndim", 0) > 1 or (isinstance(value, Iterable) and not known):
             raise TypeError(f"rows must be a list, a Series or an array of one dimension, got a {type(value).__name__}")
@@ -286,7 +287,7 @@ def _rows_of(values: Sequence[Any]) -> Optional[int]:
 
 
 def _placed(signature: str, args: Sequence[Any], named: Dict[str, Any]) -> List[Any]:
-    """Arguments in their order; those that are left out before a named one are as usual."""
+    """The arguments in order; those left out before a named one have their defaults."""
     required = len(re.findall(r"\w+", signature.split("(", 1)[1].split("[")[0]))
     names = re.findall(r"\w+", signature.split("(", 1)[1])
     values = list(args)
@@ -309,7 +310,7 @@ def _call(name: str, values: Sequence[Any]) -> Any:
     with _ask.of_rows("args", names, zip(*columns), {}) if values else _ask.of_rows("args", ["x"], [(0,)], {}) as source:
         call = f"SELECT {name}({', '.join(names)}) AS y FROM args"
         rows = [_parsed(y) for y, in source.ask(call)[1]]
-        # An aggregate has one result, even of no rows.
+        # An aggregate has one result, even without rows.
         each = count is not None and not source.ask(f"{call} WHERE 0")[1]
     return rows if each else rows[0]
 
@@ -357,7 +358,7 @@ def __getattr__(name: str) -> "Callable[..., Any]":
 
 
 def __dir__() -> List[str]:
-    """With the functions: what there is that SQLite has not by itself."""
+    """The names of the module and of all functions that evalci adds to SQLite."""
     listed = "SELECT DISTINCT name FROM pragma_function_list WHERE name NOT LIKE 'eval!_%' ESCAPE '!'"
     with _ask.of_rows("args", ["x"], [(0,)], {}) as source:
         there = {name for name, in source.ask(listed)[1]}

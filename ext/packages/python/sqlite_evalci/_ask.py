@@ -32,7 +32,7 @@ INSTEAD = (
     "this Python's sqlite3 loads no extensions: sqlite_evalci starts the program evalci instead, "
     "with the same results, some milliseconds slower"
 )
-# What only an import of files takes, and what it takes beside the board.
+# Options of an import of files alone, and options that an import and the board share.
 IMPORTING = ("from", "model_name", "task_name", "scorer", "metric", "filter", "split", "items", "keep", "tokens")
 OURS = ("results", "counts", "votes")  # what an import makes
 SHARED = ("model", "task", "item", "attempt", "correct", "score", "error", "cost", "latency", "lo", "hi")
@@ -69,7 +69,7 @@ def identifier(name):
 
 
 def literal(value):
-    """A name or a number as SQL has it."""
+    """A name or a number, quoted for SQL."""
     value = plain(value)
     if isinstance(value, (int, float)):
         return repr(value) if isinstance(value, float) else str(int(value))
@@ -77,8 +77,8 @@ def literal(value):
 
 
 def plain(value):
-    """A value as SQLite keeps it: numpy's numbers as Python's, what is missing as NULL, intervals and options as JSON;
-    whole numbers beyond 64 bits, as hashes may be, as texts."""
+    """A value as SQLite stores it: numpy's numbers as Python's, missing values as NULL, intervals and options as JSON,
+    and whole numbers beyond 64 bits, such as hashes, as text."""
     if value is None or isinstance(value, (str, bytes)):
         return value
     if isinstance(value, int):
@@ -110,7 +110,7 @@ def _by_connection(connection, sql):
 
 
 def run(*words):
-    """What the program prints; what it says is wrong becomes an error."""
+    """The program's output; its error message becomes an exception."""
     done = subprocess.run([program(), *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if done.returncode:
         raise refused(done.stderr.decode("utf-8", "replace"))
@@ -132,11 +132,11 @@ def says_so():
 
 
 class Error(ValueError, sqlite3.OperationalError):
-    """What evalci refuses, with what to do instead."""
+    """An error of evalci, with what to do about it."""
 
 
 def refused(message):
-    """A message of the extension or the program, its advice as a caller in Python can follow it."""
+    """A message of the extension or the program, with its advice in terms of Python."""
     message = re.sub(r"^(eval_\w+|evalci \w+): ", "", message.strip())
     message = re.sub(r'\b(in )?options, as in \{"(\w+)":"(.*?)"\}', r'as a keyword, \2="\3"', message)
     message = re.sub(r"--([a-z]+(?:-[a-z]+)*)( [A-Z]+\b)?",
@@ -147,13 +147,13 @@ def refused(message):
 
 
 class Source:
-    """Data that can be asked: a table of a database."""
+    """Data to be queried: a table of a database."""
 
     def __init__(self, table, options, connection=None, path=None):
         self.table, self.options, self.connection, self.path = table, options, connection, path
 
     def ask(self, sql):
-        """Names of columns, and rows."""
+        """The names of the columns, and the rows."""
         if self.connection is not None:
             return _by_connection(self.connection, sql)
         return _by_program(self.path, self.table, sql)
@@ -179,7 +179,7 @@ def _create(connection, table, names, rows):
 
 
 def own_connection():
-    """This thread's, in memory, with the extension."""
+    """A connection of this thread, to a database in memory, with the extension."""
     if not hasattr(_thread, "connection"):
         _thread.connection = sqlite3.connect(":memory:")
         load(_thread.connection)
@@ -237,7 +237,7 @@ def _read_only(path):
 
 
 def _table_in(path, tables):
-    """The first of these that a file has as a database; None where it has none, or cannot be read."""
+    """The first of these tables that a database file has; None if it has none, or cannot be read."""
     with open(path, "rb") as file:
         if file.read(16) != b"SQLite format 3\0":
             return None
@@ -245,12 +245,12 @@ def _table_in(path, tables):
         with _read_only(path) as connection:
             there = {name.lower() for name, in connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")}
     except sqlite3.OperationalError:
-        return None  # a log beside it that this user may not touch: the program says what can be done
+        return None  # a log beside it that this user may not read: the program's error says what to do
     return next((table for table in tables if table.lower() in there), None)
 
 
 def _import(paths, database, table, options):
-    """Files into a database, by the program."""
+    """Imports files into a database, by the program."""
     given = {"table": table, **{key: options.get(key) for key in (*IMPORTING, *SHARED)}}
     words = [word for key, value in given.items() if value is not None for word in (f"--{key.replace('_', '-')}", str(value))]
     run("import", *paths, "-o", database, "--quiet", *words)
@@ -258,7 +258,7 @@ def _import(paths, database, table, options):
 
 @contextlib.contextmanager
 def of_files(paths, table, usual, options):
-    """A database in place, where it has the table; anything else imported by the program."""
+    """Opens a database in place if it has the table; the program imports anything else."""
     for path in paths:
         if not os.path.exists(path):
             raise FileNotFoundError(f"no file or folder {path!r}")
@@ -297,7 +297,7 @@ def paths_of(data):
 
 
 def _columns_and_rows(data):
-    """Of a DataFrame, or of dicts or other mappings."""
+    """The columns and rows of a DataFrame, or of dicts or other mappings."""
     if hasattr(data, "itertuples"):
         levels = [i for i, name in enumerate(data.index.names) if name is not None and name not in data.columns]
         if levels:
@@ -315,7 +315,7 @@ def _columns_and_rows(data):
 
 
 def opened(data, table, options, usual="results"):
-    """A source of whatever holds the data; its table is the usual one unless named."""
+    """A source for data of any supported type; its table is the usual one unless named."""
     if _is_connection(data):
         return of_connection(data, table or usual, options)
     paths = paths_of(data)
@@ -328,7 +328,7 @@ def opened(data, table, options, usual="results"):
 
 
 def origin_of(data):
-    """What a report says that it is of."""
+    """The origin that a report shows."""
     if _is_path(data) or _is_connection(data):
         return "".join(map(os.path.basename, paths_of(data))) or "a database"
     return f"a {type(data).__name__}"

@@ -1,4 +1,4 @@
-"""The program evalci, which the installer put where commands are."""
+"""Finds the program evalci, which pip installed where commands are."""
 import functools
 import importlib.metadata
 import os
@@ -9,7 +9,7 @@ NAME = "evalci.exe" if os.name == "nt" else "evalci"
 
 @functools.lru_cache(maxsize=None)
 def program():
-    """Its path, by the installer's list of files; beside the package after pip's --target."""
+    """Its path, by pip's list of files; beside the package after pip's --target."""
     beside = pathlib.Path(__file__).resolve().parent.parent / "bin" / NAME
     try:
         listed = [file.locate() for file in importlib.metadata.files("sqlite-evalci") or () if file.name == NAME]

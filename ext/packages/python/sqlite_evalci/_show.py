@@ -1,5 +1,5 @@
-"""Rows as a DataFrame where pandas is there, else as a list of dicts.  Of the many columns both show
-the ones to read, and draw the intervals in a notebook."""
+"""Rows as a DataFrame where pandas is there, else as a list of dicts.  Both show a selection of the columns, and draw
+the intervals in a notebook."""
 import html
 import math
 
@@ -8,13 +8,13 @@ try:
 except ImportError:
     pandas = None
 
-# What is shown of a table, in this order: text before its numbers with their intervals, and after.
+# The columns shown of a table, in this order: text, numbers with their intervals, and more text.
 BEFORE = ("rank", "model", "model_a", "model_b", "task", "item", "k")
 BARS = (("accuracy", "lo", "hi"), ("diff", "lo", "hi"), ("difficulty", "lo", "hi"), ("pass_at_k", "at_lo", "at_hi"),
         ("pass_hat_k", "hat_lo", "hat_hi"), ("rating", "lo", "hi"), ("task_share", "task_lo", "task_hi"),
         ("question_share", "question_lo", "question_hi"), ("rerun_share", "rerun_lo", "rerun_hi"))
 AFTER = ("p_best", "p_average", "first_place", "p_all", "p_bh", "verdict_all", "verdict", "models", "questions", "n", "votes", "note")
-INSTEAD = {"n": "questions", "verdict": "verdict_all"}  # what is not shown where the other is there
+INSTEAD = {"n": "questions", "verdict": "verdict_all"}  # columns not shown if the other one has values
 NAMES = ("model", "model_a", "model_b", "task", "item")  # wrapped where there is little room, so that bars are in sight
 MOST = 100
 WIDTH, HEIGHT = 180, 16
@@ -25,7 +25,7 @@ def is_number(x):
 
 
 def text(x):
-    """Nothing for what is missing; pandas has several values for that."""
+    """A cell's text: empty for a missing value, of which pandas has several."""
     if not is_number(x):
         return "" if str(x) in ("None", "nan", "<NA>", "NaT") and not isinstance(x, str) else str(x)
     return (f"{x:.0f}" if x == int(x) or abs(x) >= 100 else f"{x:.3f}").replace("-", "−")
@@ -36,12 +36,12 @@ def percent(x):
 
 
 def interval(lo, hi):
-    """Of texts; a range with a minus in it is told by words."""
+    """A range of two texts; with a minus sign it is written with "to"."""
     return f"{lo}{' to ' if '−' in lo + hi else '–'}{hi}"
 
 
 def ranked(row):
-    """With the range of ranks as a text."""
+    """The table with the range of ranks as a text."""
     ends = dict.fromkeys(text(row[end]) for end in ("rank_lo", "rank_hi")) if "rank_lo" in row else ()
     return {**row, "rank": "–".join(ends)} if ends else row
 
@@ -59,8 +59,9 @@ def bar(point, lo, hi, low, high):
 
 
 def measured(rows, names):
-    """Of a number with its interval: the number, its bar, the interval, as columns of texts.  Shares are in per cent, from 0
-    to 1; differences as far as they reach on either side of 0; ratings as they are, from the least to the greatest."""
+    """A number with its interval, as three columns of text: the number, its bar and the interval. Shares are in per
+    cent on an axis from 0 to 1, differences on an axis symmetric about 0, and ratings on one from the least to the
+    greatest."""
     found = [[row[name] for name in names] for row in rows]
     found = [values if all(map(is_number, values)) else None for values in found]
     every = [x for values in found if values for x in values] or [0, 1]
@@ -73,7 +74,7 @@ def measured(rows, names):
 
 
 def columns(rows):
-    """Headings, each with its texts, those of bars without; nothing where there is no interval to show."""
+    """The headings with their texts; bars have no heading. Empty if there is no interval to show."""
     drawn = [names for names in BARS if rows and all(name in rows[0] for name in names)]
     if not drawn:
         return []
