@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Puts small faults into ext/ and sql/, one at a time, and runs the suites that can detect each.
 
-    mutate.py [--count N] [--seed N] [--minutes N] [--jobs N] [--only TEXT]... [--skip SUITE]... [--list] [--check]
-    [--no-hand]
+    mutate.py [--count N] [--seed N] [--minutes N] [--jobs N] [--only TEXT]... [--skip SUITE]... [--list]
+              [--no-hand] [--check]
 
 make mutate runs this: first the faults of tests/faults/by_hand.txt, then COUNT drawn ones (0: all there are).
 

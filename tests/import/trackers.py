@@ -4,8 +4,7 @@
     trackers.py IMPORTER
 
 The files are written here, with the keys that the tools write; expected rows were written down by hand.  Each format's
-file
-in ext/import says on which files of the tool itself it was tested.
+file in ext/import says on which files of the tool itself it was tested.
 """
 import csv
 import io

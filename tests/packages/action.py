@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 """The GitHub Action of ext/action, its steps run as a runner does: action.py PROGRAM
 
-A composite action: inputs with their defaults, expressions filled in, each `run` by the shell that
-it names, with the files that GitHub gives in GITHUB_OUTPUT and GITHUB_STEP_SUMMARY.  Steps that use another action are
-not run; their inputs are checked.
+A composite action: inputs with their defaults, expressions filled in, each `run` by the shell that it names, with the
+files that GitHub gives in GITHUB_OUTPUT and GITHUB_STEP_SUMMARY.  Steps that use another action are not run; their
+inputs are checked.
 """
 import os
 import pathlib

@@ -19,7 +19,7 @@ def above(k, n, t, a, b):
     if t in (0, 1):
         return mp.mpf(1 - t)
     a, b, logit = mp.mpf(a) + k, mp.mpf(b) + (n - k), mp.log(mp.mpf(t)) - mp.log(1 - mp.mpf(t))
-    # the smaller tail is the one that is integrated
+    # the smaller tail is integrated
     upper = logit > mp.log(a / b)
     tail = betaref.lower_tail(b, a, -logit) if upper else betaref.lower_tail(a, b, logit)
     return tail if upper else 1 - tail
@@ -35,13 +35,13 @@ def row(k, n, t, a, b):
             x = mp.mpf(t)
             exact = mp.fsum(mp.binomial(n + 1, j) * x**j * (1 - x) ** (n + 1 - j) for j in range(k + 1))
             assert abs(p - exact) <= mp.mpf(10) ** -25 * p, (k, n, t, p, exact)
-        # what is below the least double is nil
+        # what underflows is 0
         values.append(mp.nstr(p if p > 3e-308 else mp.mpf(0), DIGITS))
     return ["prob_above", k, n, repr(float(t)), a, b, *values]
 
 
 def thresholds(k, n, a, b):
-    """Where the posterior has little below, about half, and little above."""
+    """Thresholds with little of the posterior below, about half, and little above."""
     shapes = a + k, b + (n - k)
     return [round(float(special.betaincinv(*shapes, share)), 9) for share in (1e-12, 0.03, 0.5, 0.9, 1 - 1e-6)]
 

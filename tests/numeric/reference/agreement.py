@@ -40,7 +40,7 @@ def logit_density(a, b, z):
 
 
 def logit_range(a, b):
-    """Where the density of logit Beta(a, b) is not negligible."""
+    """The range in which the density of logit Beta(a, b) is not negligible."""
     top = np.log(a / b)
     excess = lambda z: logit_density(a, b, z) - logit_density(a, b, top) + NEGLIGIBLE
     ends = []
@@ -57,7 +57,7 @@ class Cells:
         self.n11, self.n10, self.n01, self.n00 = (c + 0.5 for c in counts)
 
     def share_beyond(self, d, co, t, omy):
-        """P(x^2 >= h2) of kappa, d and co = 1 - d being arrays."""
+        """P(x^2 >= h2) for kappa; d and co = 1 - d are arrays."""
         e, yy = 1 - t, 1 - omy
         under = d * (2 * t / e + d * omy) / co**2  # 1 - h2
         h2 = np.where(under > 0.5, (1 + d * d * yy - 2 * d / e) / co**2, 1 - under)

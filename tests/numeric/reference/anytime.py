@@ -16,7 +16,7 @@ def xlogy(x, y):
 
 
 def edge(inside, within, outside):
-    """Where `inside` ends between two points, to 40 digits of the distance from the outside one or of itself."""
+    """The point between two others at which `inside` changes, to 40 digits of its distance from the outer point or of itself."""
     for _ in range(2000):
         middle = (within + outside) / 2
         if inside(middle):
@@ -36,14 +36,14 @@ def proportion(k, n, level, a, b):
     def inside(p):
         return xlogy(k, p) + xlogy(n - k, 1 - p) > least
     estimate = mp.mpf(k) / n
-    # the ends are sought by their logarithms, for they may be tiny
+    # the search is for the logarithms of the ends, which may be tiny
     lo = mp.exp(edge(lambda t: inside(mp.exp(t)), mp.log(estimate), mp.mpf(-10000))) if k > 0 else mp.mpf(0)
     hi = 1 - mp.exp(edge(lambda t: inside(1 - mp.exp(t)), mp.log(1 - estimate), mp.mpf(-10000))) if k < n else mp.mpf(1)
     return lo, hi
 
 
 def peak(f, lo, hi):
-    """The largest value of a concave function: golden section."""
+    """The largest value of a concave function, by golden section search."""
     ratio = (mp.sqrt(5) - 1) / 2
     x, y = hi - ratio * (hi - lo), lo + ratio * (hi - lo)
     fx, fy = f(x), f(y)

@@ -31,8 +31,8 @@ def density(a, b):
 def lower_tail(a, b, t):
     """P(logit X <= t), integrated outward from t."""
     ln_w, slope = density(a, b)
-    # Left of t the density falls at least as fast as it does at t; where it
-    # still rises leftward, start the panels from its own standard deviation.
+    # Left of t the density falls at least as fast as at t.  If it still rises to the left, the panels are as wide as its standard
+    # deviation.
     sd = 1 / mp.sqrt((a + b) * (a / (a + b)) * (b / (a + b)))
     reach = sd if slope(t) <= 0 else min(sd, 1 / slope(t))
     peak = mp.log(a / b)
@@ -40,7 +40,7 @@ def lower_tail(a, b, t):
     if peak < t:
         edges |= {peak + sd * f for f in (-12, -6, -2, 2, 6, 12)}
     edges = sorted(e for e in edges if e <= t)
-    # Go on outward until the mass left is nil.
+    # Go on outward until the remaining mass is negligible.
     top = max(ln_w(e) for e in edges)  # quad's tolerance is absolute
     while ln_w(edges[0]) > top - 100:
         edges.insert(0, edges[0] - 2 * (t - edges[0]) - 10 / a)
@@ -50,9 +50,8 @@ def lower_tail(a, b, t):
 def lower_quantile(a, b, p):
     """The logit t with P(logit X <= t) = p."""
     ln_w, _ = density(a, b)
-    # ln P is concave in t, so Newton's method converges from anywhere: scipy's
-    # answer only saves steps, and where it has none the power law of the tail,
-    # or six standard deviations out, will do.
+    # ln P is concave in t, so Newton's method converges from any start. scipy's answer saves steps; if it has none, the start is the power
+    # law of the tail, or six standard deviations out.
     guess = stats.beta.ppf(float(p), float(a), float(b))
     if 0 < guess < 1 and math.isfinite(guess):
         t = mp.log(mp.mpf(guess) / (1 - mp.mpf(guess)))
@@ -94,7 +93,7 @@ def hdi(a, b, level):
     def dln_f(t):
         return slope(t) - 1 + 2 * expit(t)
 
-    # Sought: how the mass outside splits between the two sides, as a log ratio.
+    # Solves for the log ratio of the masses outside on the two sides.
     outside = 1 - level
     least, most, s = mp.mpf(-1e6), mp.mpf(1e6), mp.mpf(0)
     for _ in range(200):

@@ -26,7 +26,7 @@ def ends(right, wrong, unknown, tau):
 
 
 def step(right, wrong, unknown, tau, level):
-    """Newton's for the tau at which the worse of the extremes has 1 - level outside."""
+    """Newton's method for the tau at which the less likely of X and Y lies outside with probability 1 - level."""
     x, y = [(mp.mpf(1 + right), mp.mpf(1 + wrong + unknown)), (mp.mpf(1 + right + unknown), mp.mpf(1 + wrong))]
     lo, hi = ends(right, wrong, unknown, tau)
     above, below = betaref.lower_tail(x[1], x[0], -hi), betaref.lower_tail(*y, lo)
@@ -76,7 +76,7 @@ def bounded(right, wrong, unknown, level):
 
 
 def shares_between(right, wrong, unknown, level=0.95):
-    """The chance of p_right + s p_unknown in [L, U] is least at s = 0 or 1: by random draws, alike for every s."""
+    """P(p_right + s p_unknown in [L, U]) is least at s = 0 or 1: checked with the same random draws for every s."""
     lo, hi = (float(betaref.expit(e)) for e in ends(right, wrong, unknown, tau_of(right, wrong, unknown, level)))
     p = np.random.default_rng(1).dirichlet([1 + right, 1 + wrong, unknown], 10**6)
     inside = [np.mean((lo <= q) & (q <= hi)) for q in (p[:, 0] + s * p[:, 2] for s in np.linspace(0, 1, 9))]

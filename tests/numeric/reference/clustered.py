@@ -1,12 +1,10 @@
 """References for the clustered model (beta-binomial hierarchy) and clustered_clt.
 
-Independent of the C code: the posterior is integrated by composite
-Gauss-Legendre panels in (logit theta, ln d), in 80-bit long doubles, with the
-likelihood as rising factorials taken relative to the mode (so that counts of
-10^6 in 10^5 clusters cancel nowhere).  A bound is Newton's root of the panels
-summed from its own end.  Every bound is computed twice, the second time with
-twice the nodes on both axes and a range reaching farther, and the two must
-agree within TOLERANCE.  Sizes all one have the closed form Beta(k+1, n-k+1).
+Independent of the C code: the posterior is integrated by composite Gauss-Legendre panels in (logit theta, ln d), in
+80-bit long doubles.  The rising factorials of the likelihood are relative to the mode, so that nothing cancels with
+counts of 10^6 in 10^5 clusters.  A bound is found by Newton's method on the panels, summed from its own end.  Every
+bound is computed twice, the second time with twice the nodes on both axes and a range reaching farther, and the two
+must agree within TOLERANCE.  Sizes all one have the closed form Beta(k+1, n-k+1).
 """
 import functools
 import math
@@ -24,7 +22,7 @@ DIGITS = 20
 LD = np.longdouble
 
 DIRECT = 32     # rising factorials are products up to here, Stirling's series beyond
-LONGEST = 1.5   # of a panel, in natural units: the integrand's own features are about 1 wide
+LONGEST = 1.5   # the width of a panel, in units in which the integrand changes over about 1
 
 
 def repr_ld(x):
@@ -105,7 +103,7 @@ class LnPosterior:
 
 
 def find_mode(clusters):
-    """Roughly the mode: ever smaller grids, each around the best point of the last."""
+    """The approximate mode: ever smaller grids, each around the best point of the last."""
     u, v, half_u, half_v = 0.0, 0.0, 40.0, 40.0
     grid = np.linspace(LD(-1), LD(1), 17)
     for _ in range(40):
@@ -181,7 +179,7 @@ class Marginal:
         return np.sum(self.density(s[0]) * weight[0])
 
     def quantile(self, tail, upper):
-        """theta with that mass beyond it, summed from the end that it lies at."""
+        """The theta with that mass beyond it, summed from the nearer end."""
         mass, at = (self.mass[::-1], self.edges[::-1]) if upper else (self.mass, self.edges)
         target = LD(tail) * np.sum(self.mass)
         outside = np.cumsum(mass)
@@ -233,7 +231,7 @@ def check_likelihood(clusters, marginal):
 
 
 def bounds(level, text):
-    """Lower and upper bound, and how far the sparser rule is from them."""
+    """The lower and the upper bound, and how far those of the sparser rule are from them."""
     sparse, dense = marginals(text)
     tail = (1 - level) / 2
     pairs = [(m.quantile(tail, False), m.quantile(tail, True)) for m in (sparse, dense)]
@@ -350,7 +348,7 @@ CASES = [
     (drawn(14, sizes_to_million(15, 40, 10**5), 0.97, 4), (0.95, 0.999999)),
     (drawn(16, sizes_to_million(17, 40, 10**5), 0.5, None), (0.95,)),
     (drawn(18, [(n, 1) for n, _ in sizes_to_million(19, 100, 100)], 0.35, 2), (0.95, 0.999)),
-    # theta and d tied: the posterior is a ridge, long beside the width of either alone
+    # theta and d are correlated: the posterior is a ridge, longer than the width of either
     ("1/2x394 12888/12913x568", (0.95,)),
     ("46/46x20 114783/121652 585505/815413x9 1034962/1034964x243", (0.95, 0.999999)),
     # one tail steep and the other exponential

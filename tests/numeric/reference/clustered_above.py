@@ -1,7 +1,8 @@
 """References for clustered_prob_above, under both priors: the mass of theta above t, on the data sets of clustered.py.
 
-hierarchy.py integrates the posterior, as for clustered_icc.py: twice, the second time on a closer mesh, and the two must
-agree within TOLERANCE.  Data sets of more than MOST questions are left out: the bar is promised up to there.  Sizes all one have the closed form of above.py.
+hierarchy.py integrates the posterior, as for clustered_icc.py: twice, the second time on a closer mesh, and the two
+must agree within TOLERANCE.  Data sets of more than MOST questions are left out: the bar is promised up to there.
+Sizes all one have the closed form of above.py.
 """
 import numpy as np
 from scipy import special
@@ -17,7 +18,7 @@ MOST = 10**7
 
 
 def thresholds(lines):
-    """In the middle, in the tails and far out, as a person may write them."""
+    """Thresholds in the middle, in the tails and far out, rounded as a person would write them."""
     mean = float(np.sum(lines.s * lines.mass_at))
     sd = float(np.sqrt(np.sum((lines.s - mean) ** 2 * lines.mass_at)))
     return [float(f"{special.expit(mean + away * sd):.6g}") for away in (-2, 0.3, 4.5)]

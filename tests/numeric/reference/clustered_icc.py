@@ -21,7 +21,7 @@ TOLERANCE = 1e-11
 
 @functools.lru_cache(maxsize=4)
 def pair_of_lines(text, prior):
-    """The posterior at two finenesses."""
+    """The posterior with two densities of nodes."""
     sparse, dense = hierarchy.Lines(text, prior), hierarchy.Lines(text, prior, 1.4, 52.0)
     check_likelihood(sparse)
     return sparse, dense
@@ -29,7 +29,7 @@ def pair_of_lines(text, prior):
 
 def exact(clusters, prior, s, v):
     """ln density of (logit theta, ln d) by 40-digit ln Gammas."""
-    # where the rising factorials cancel, at large d, more digits are needed
+    # the rising factorials cancel at large d, which takes more digits
     with mp.workdps(70):
         d = mp.exp(v)
         theta, other = 1 / (1 + mp.exp(-s)), 1 / (1 + mp.exp(s))
@@ -41,8 +41,8 @@ def exact(clusters, prior, s, v):
 
 
 def check_likelihood(lines):
-    """An error of the log density moves a bound by no more than that share of the posterior's width; where hardly any of
-    the posterior is, by less still."""
+    """An error of the log density moves a bound by at most that share of the posterior's width, and by less where the
+    posterior has little mass."""
     clusters = hierarchy.parse(lines.text)
     theta = special.expit(lines.s.astype(float))
     width = float(np.sqrt(np.sum((theta - np.sum(theta * lines.mass_at)) ** 2 * lines.mass_at)))
@@ -57,7 +57,7 @@ def check_likelihood(lines):
 
 
 def bounds(level, text, prior):
-    """Both bounds of theta, and how far those of the sparser nodes are from them."""
+    """Both bounds of theta, and how far those with fewer nodes are from them."""
     sparse, dense = (special.expit(hierarchy.theta_bounds(lines, level)) for lines in pair_of_lines(text, prior))
     return dense, np.max(np.abs(dense - sparse))
 
@@ -75,7 +75,7 @@ def clustered_icc(level, text):
 
 
 def check_paper_prior(text):
-    """hierarchy.py against clustered.py, where both can."""
+    """Compares hierarchy.py with clustered.py under the prior that both have."""
     ours, _ = bounds(0.95, text, "gamma")
     theirs, _ = clustered.bounds(0.95, text)
     assert np.max(np.abs(ours - np.array(theirs, float))) < TOLERANCE, (text, ours, theirs)

@@ -1,10 +1,11 @@
 """References for clustered_each: the posterior of a cluster's own theta_t, under both priors.
 
-Given theta and d, theta_t ~ Beta(d theta + k, d (1-theta) + n-k): the Beta(d theta, d (1-theta)) that it is drawn from, times
-x^k (1-x)^(n-k), over the likelihood of the cluster, which hierarchy.py has.  Here the density of u = logit theta_t is
-integrated over hierarchy.py's lines, and its own integral gives the bounds; ext/stats sums Betas over thinned points of
-another mesh, and follows their logarithm in asinh u.  Where d is large the Beta is narrower than theta's panels: there a line
-gets panels of its own, closer and closer to u.  The mean is a sum of (d theta + k) / (d + n).
+Given theta and d, theta_t ~ Beta(d theta + k, d (1-theta) + n-k): the Beta(d theta, d (1-theta)) that it is drawn from,
+times x^k (1-x)^(n-k), over the likelihood of the cluster, which hierarchy.py has.  Here the density of u = logit
+theta_t is integrated over hierarchy.py's lines, and its own integral gives the bounds; ext/stats sums Betas over
+thinned points of another mesh, and follows their logarithm in asinh u.  If d is large, the Beta is narrower than
+theta's panels: such a line gets panels of its own, ever narrower toward u.  The mean is a sum of (d theta + k) / (d +
+n).
 
 Every number is computed twice, the second time with 1.4 times the nodes on every axis, and the two must agree within
 TOLERANCE; the density must integrate to 1, and x times the density to the mean.
@@ -70,7 +71,7 @@ class Own:
         self.place()
 
     def collect_points(self):
-        """The nodes that hold anything, in one row: their lines, and the Betas that they stand for."""
+        """The nodes with non-negligible weight, in one row: their lines, and their Betas."""
         count = len(self.d)
         mass = self.lines.mass_at.reshape(count, -1).astype(float)
         self.line, column = np.nonzero(mass > 1e-19)
@@ -78,7 +79,7 @@ class Own:
         d = self.d[self.line]
         theta, other = special.expit(s), special.expit(-s)
         self.a, self.b = d * theta + self.k, d * other + self.n - self.k
-        tiny = np.finfo(float).tiny  # for the Betas that are all at an end, which have no density
+        tiny = np.finfo(float).tiny  # for Betas with all mass at an end, which have no density
         ln_prior_beta = special.gammaln(np.maximum(d * theta, tiny)) + special.gammaln(np.maximum(d * other, tiny)) - special.gammaln(d)
         at_half = -ln_beta_density(0.0, s, d) - d * np.log(2)
         self.ln_beta = np.where(d < 30, ln_prior_beta, at_half) + self.ln_cluster(s, self.lines.v[self.line])
@@ -97,7 +98,7 @@ class Own:
         return (ln_beta_density(u, s, np.exp(v)) + self.k * ln_expit(u) + (self.n - self.k) * ln_expit(-u) - ln_own)
 
     def density(self, u):
-        """Of u, mixed over theta and d."""
+        """The density of u, mixed over theta and d."""
         lines = self.lines
         width = np.exp(-0.5 * (lines.v + ln_expit(u) + ln_expit(-u)))
         nearest = np.clip(np.sum(lines.edges <= u, axis=1), 1, lines.edges.shape[1] - 1)
@@ -107,7 +108,7 @@ class Own:
         narrow = inside & (width < 1.5 * panel)
         point = narrow & (self.d > NARROWEST * self.questions)
         narrow &= ~point
-        wide = inside & ~narrow & ~point | ~inside & (width > 0.1)  # else u is 64 widths from all of the line
+        wide = inside & ~narrow & ~point | ~inside & (width > 0.1)  # else u is 64 widths away from every node of the line
         at = wide[self.line]
         total = np.sum(self.mass[at] * np.exp(self.a[at] * ln_expit(u) + self.b[at] * ln_expit(-u) - self.ln_beta[at]))
         for lines_of_kind, integral in ((narrow & (width < 0.1), self.normal_lines), (narrow & (width >= 0.1), self.narrow_lines)):
@@ -142,10 +143,10 @@ class Own:
         return joint * np.exp(self.ln_density(u, s, v, self.ln_cluster(s, v)))
 
     def place(self):
-        """Panels of u outward from its mean, until they hold nothing or end at END."""
+        """Panels of u outward from its mean, until their mass is negligible or they reach END."""
         a, b = self.a, self.b
         self.mean = float(np.sum(self.mass * a / (a + b)))
-        # where d is tiny the logit's spread is that of an exponential, and says nothing of the middle
+        # if d is tiny, the spread of the logit is that of an exponential, and too wide for the middle
         logit = special.digamma(np.maximum(a, 0.3)) - special.digamma(np.maximum(b, 0.3))
         centre = float(np.sum(self.mass * logit))
         spread = special.polygamma(1, np.maximum(a, 0.3)) + special.polygamma(1, np.maximum(b, 0.3)) + (logit - centre) ** 2
@@ -174,7 +175,7 @@ class Own:
         assert abs(mean - self.mean) < allowed, (self.lines.text, self.k, self.n, mean, self.mean)
 
     def panel(self, low, high):
-        """Its ends, its mass, and the mean's part."""
+        """A panel's ends, its mass, and its part of the mean."""
         u = (low + high) / 2 + (high - low) / 2 * self.x
         q = np.array([self.density(x) for x in u]) * (high - low) / 2 * self.w
         return low, high, float(np.sum(q)), float(np.sum(q * special.expit(u)))
@@ -182,13 +183,13 @@ class Own:
     def past_end(self, sign):
         """There the density of u falls as exp(-a |u|), a the Beta's own exponent."""
         exponent = self.a if sign < 0 else self.b
-        there = exponent < 1e-280  # a Beta that is all there
+        there = exponent < 1e-280  # a Beta with all its mass there
         some = ~there
         return float(np.sum(self.mass[there])
                      + np.sum(self.mass[some] * np.exp(-exponent[some] * END - self.ln_beta[some]) / exponent[some]))
 
     def bound(self, tail, upper):
-        """theta_t with that mass beyond it, summed from that side."""
+        """The theta_t with that mass beyond it, summed from that side."""
         outside = self.beyond[1] if upper else self.beyond[0]
         if outside >= tail:
             return 1.0 if upper else 0.0

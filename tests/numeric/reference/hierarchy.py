@@ -3,9 +3,9 @@
     theta ~ U(0,1), Y_t ~ BetaBinomial(N_t, d theta, d (1-theta)), and d ~ Gamma(1,1) ("gamma")
     or 1/(1+d) ~ U(0,1), that is p(d) = (1+d)^-2 ("icc")
 
-clustered.py integrates the same posterior on one rectangle of (logit theta, ln d).  Under "icc" d reaches e^45, where theta
-is far narrower than at small d, so here each node of ln d has a line of its own: its mode, its scale and its reach are
-found from the density along it, and composite Gauss-Legendre panels cover it.  The likelihood is written as
+clustered.py integrates the same posterior on one rectangle of (logit theta, ln d).  Under "icc" d reaches e^45, where
+theta is far narrower than at small d, so here each node of ln d has its own line of logit theta.  Its mode, scale and
+range are found from the density along it, and composite Gauss-Legendre panels cover it.  The likelihood is written as
 
     sum Y ln theta + sum (N-Y) ln(1-theta) + R_Y(d theta) + R_{N-Y}(d (1-theta)) - R_N(d),   R_n(x) = sum_{i<n} ln(1 + i/x)
 
@@ -23,8 +23,8 @@ from scipy import optimize, special
 from clustered import parse
 
 LD = np.longdouble
-DIRECT = 32          # of R_n: terms taken one by one; Stirling's series stands for the others
-SINGLE = 300        # questions up to which doubles do
+DIRECT = 32          # of R_n: the number of terms added one by one; Stirling's series has the rest
+SINGLE = 300        # the number of questions up to which doubles suffice
 PRIORS = ("gamma", "icc")
 STIRLING = ((1, 12), (-1, 360), (1, 1260), (-1, 1680), (1, 1188), (-691, 360360), (1, 156), (-3617, 122400), (43867, 244188))
 
@@ -172,7 +172,7 @@ class LnPosterior:
 
 
 def argmax(f, low, high, tolerance):
-    """Vectorised: where f, which has one maximum, has it: golden section."""
+    """The argument of the single maximum of f, vectorised: golden section search."""
     golden = (np.sqrt(5) - 1) / 2
     left, right = high - golden * (high - low), low + golden * (high - low)
     at_left, at_right = f(left), f(right)
@@ -187,7 +187,7 @@ def argmax(f, low, high, tolerance):
 
 
 def fall(f, top, start, cut):
-    """Vectorised: the distance at which f(distance) has fallen `cut` below top: bisection of its logarithm."""
+    """The distance at which f(distance) has fallen by `cut` below top, vectorised: bisection of its logarithm."""
     low, high = np.full(len(top), np.log(1e-12)), np.full(len(top), np.log(start))
     for _ in range(20):
         middle = (low + high) / 2
@@ -290,7 +290,7 @@ class Lines:
         self.mass = np.sum(self.mass_at, axis=2)
 
     def beyond(self, s, upper):
-        """On each line the mass of logit theta < s[w], or above it: summed from that side."""
+        """On each line, the mass of logit theta below s[w], or above it, summed from that side."""
         rows = np.arange(len(s))
         s = np.clip(s, self.edges[:, 0], self.edges[:, -1])
         j = np.clip(np.sum(self.edges <= s[:, None], axis=1) - 1, 0, self.mass.shape[1] - 1)
@@ -314,7 +314,7 @@ def solve(tail_of, tail, start, step):
     at_low, at_high = excess(low), excess(high)
     while at_low * at_high > 0:
         step *= 2
-        # towards the end whose tail is nearer the one sought
+        # toward the end whose tail is closer to the one wanted
         if abs(at_low) < abs(at_high):
             low, high, at_high = low - step, low, at_low
             at_low = excess(low)

@@ -1,9 +1,9 @@
 """References for icc_ci: quantiles of rho = 1/(1+d) in the hierarchy of hierarchy.py under 'icc'.
 
-The density of v = ln d at any v is an integral over logit theta on a line of its own (hierarchy.Lines).  Over v there are
-composite Gauss-Legendre panels; a bound is found by integrating part of a panel anew.  Everything is done twice, the second
-time with finer panels on both axes, and the two must agree within TOLERANCE.  Small cases are held to mpmath's quadrature
-over (rho, theta) too, and one attempt at every question to the uniform distribution.
+The density of v = ln d at any v is an integral over logit theta on a line of its own (hierarchy.Lines).  Over v there
+are composite Gauss-Legendre panels; a bound is found by integrating part of a panel anew.  Everything is done twice,
+the second time with finer panels on both axes, and the two must agree within TOLERANCE. Small cases are also compared
+with mpmath's quadrature over (rho, theta), and one attempt at every question with the uniform distribution.
 """
 import copy
 import functools
@@ -43,7 +43,7 @@ class Correlation:
         return float(np.sum(self.density((low + high) / 2 + half * self.x) * self.w)) * half
 
     def bound(self, tail, upper):
-        """v with that share of the mass above it, or below it: summed from that side."""
+        """The v with that share of the mass above it, or below it, summed from that side."""
         mass = self.mass[::-1] if upper else self.mass
         edges = self.edges[::-1] if upper else self.edges
         beyond = np.concatenate([[0.0], np.cumsum(mass)])
@@ -93,7 +93,8 @@ SMALL = "0/2 1/2 2/2"
 CASES = [("0/3x5 1/3x2 2/3x3 3/3x8", False), ("5/5x20", False), ("0/1x4 1/1x6", False), ("2/4x12", False), (SMALL, True),
          # one question, asked twice, often, very often; all wrong; one right of many
          ("1/2", True), ("2/2", False), ("3/5", False), ("371/1000", False), ("500000000/1000000000", False), ("0/1000000", False), ("1/1000000", False),
-         # mostly once; sizes that differ; many questions; many attempts, nearly alike and unlike
+         # mostly one attempt; different numbers of attempts; many questions; many attempts, with nearly equal and with very different
+         # questions
          ("1/2 0/1x20 1/1x79", False), ("1/2x3 0/7 19/20 30/100", False), ("0/5x1500 1/5x1000 2/5x1000 3/5x1500 4/5x2000 5/5x3000", False),
          ("499/1000x30 501/1000x30 500/1000x40", False), ("0/8x300 8/8x700", False), ("0/8x300 1/8 8/8x699", False), ("2/2x10000", False)]
 

@@ -1,9 +1,8 @@
 """References for the accuracy behind a judge's verdicts.
 
-Independent of the C code: the distribution function of theta = q u + (1-q) v itself, as
-E_q of the integral of v's density times u's distribution function (the C code integrates
-a density), by dense Gauss-Legendre rules between the points where either is not smooth,
-with scipy's beta functions; and a bracketed root.
+Independent of the C code, which integrates a density: the distribution function of theta = q u + (1-q) v, as E_q of the
+integral of v's density times u's distribution function, by dense Gauss-Legendre rules between the points where either
+is not smooth, with scipy's beta functions; a bound is a bracketed root.
 """
 import numpy as np
 from scipy import optimize, special, stats
@@ -40,7 +39,7 @@ class Judge:
         return sure + np.sum(weight * stats.beta.pdf(v, *self.v) * special.btdtr(*self.u, u))
 
     def cdf(self, x):
-        """The points of q: its own quantiles, x and 1-x, and where u and v would be at theirs."""
+        """The ends of the panels of q: its own quantiles, x and 1-x, and the q at which u and v are at their quantiles."""
         points = [self.marks["q"], [x, 1 - x]]
         for u in self.marks["u"][::3]:
             v = self.marks["v"][::3]

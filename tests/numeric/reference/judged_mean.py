@@ -1,9 +1,10 @@
 """References for judged_mean_ci and judged_diff_ci: theta = c F - R of two independent means under Dirichlet weights.
 
-Nothing is tabulated and no path is bent, as in the C code: P(theta <= x) is the integral of the density of F times a tail of R,
-each along a straight line through its saddle point, at tanh-sinh nodes between all places where either is not smooth.  `check()`
-compares with 0/1 scores and c = 1, where F is a Beta and R is S (2V - 1) with S and V Betas, with mpmath's integral of the density
-of a small case, and with a mean of labels alone, by mean.py's recursion in 40 digits.
+Unlike in the C code, nothing is tabulated and all contours are straight: P(theta <= x) is the integral of the density
+of F times a tail of R, each along a straight line through its saddle point, at tanh-sinh nodes between the points where
+either is not smooth.  `check()` compares with 0/1 scores and c = 1, where F is a Beta and R is S (2V - 1) with S and V
+Betas, with mpmath's integral of the density of a small case, and with a mean of labels alone, by mean.py's recursion in
+40 digits.
 """
 import functools
 import math
@@ -29,7 +30,8 @@ class Mean:
         self.sd = math.sqrt(self.a @ (self.v - self.mean) ** 2 / self.a.sum() / (self.a.sum() + 1))
 
     def integral(self, d, tail):
-        """By excesses d over places m, a row each: of prod (1 - s d)^-a times 1/s or sum a/(1 - s d) along a line, over pi, by the trapezoid rule in sinh u."""
+        """By excesses d over places m, a row each: of prod (1 - s d)^-a times 1/s or sum a/(1 - s d) along a line, over
+        pi, by the trapezoid rule in sinh u."""
         low, high, s = 1 / d.min(axis=1), 1 / d.max(axis=1), np.zeros(len(d))
         ends = low, high
         for _ in range(100):
@@ -42,7 +44,7 @@ class Mean:
         if tail:  # away from the pole at 0
             end = np.where(s < 0, *ends)
             s = np.where(abs(s) < sigma, np.sign(end) * np.maximum(abs(s), np.minimum(sigma, abs(end) / 2)), s)
-        # It falls off at least as e^(-(w-1) u), with w the weight beside the heaviest value's.
+        # It falls at least as e^(-(w-1) u), where w is the weight of all values but the heaviest.
         total, step, end = None, 0.1, min(80, 8 + 45 / max(self.a.sum() - self.a.max() - 1, 0.5))
         while True:
             u = np.arange(0, end, step) if total is None else np.arange(step / 2, end, step)
@@ -57,14 +59,14 @@ class Mean:
                 total = (value.sum(axis=1) - value[:, 0] / 2) * step
                 continue
             last, total = total, (total + value.sum(axis=1) * step) / 2
-            # Nearer to a value than 1e-14, where it falls off too late, there is no mass.
+            # Within 1e-14 of a value, where it falls too late, the mass is negligible.
             if np.all((abs(total - last) <= 1e-12 * abs(total) + 1e-30) | (abs(d).min(axis=1) < 1e-14)):
                 return total, s
             assert step > 1e-3, (d, self.a)
             step /= 2
 
     def density(self, end, away):
-        """At end + away, which may be near to a value where the density has no bound."""
+        """The density at end + away, possibly close to a value at which it is unbounded."""
         return np.maximum(0, self.integral((self.v - end) - away[:, None], False)[0])
 
     def above(self, m):
@@ -142,7 +144,7 @@ def bounds(labelled, unlabelled, level, lo):
     tail, found = (1 - level) / 2, []
     for above in (False, True):
         def gap(x):
-            # below 1e-15 or so there is nothing but rounding
+            # below about 1e-15 there is only rounding error
             p = (R.below([-x]) if above else R.above([-x]))[0] if c == 0 else mass(F, R, c, x, above)
             return math.log(max(p, 1e-16) / tail)
 

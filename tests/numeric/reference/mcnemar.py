@@ -38,7 +38,7 @@ def by_quadrature(m, n):
 def row(only_a, only_b):
     m, n = min(only_a, only_b), only_a + only_b
     p = mp.mpf(1) if 2 * m == n else exact(m, n) if n <= EXACT else by_quadrature(m, n)
-    # the exchange of the models, which is what a probability has for hi, changes nothing
+    # hi is the result with the models exchanged, which is the same
     return ["mcnemar_p", str(only_a), str(only_b), mp.nstr(p, 25), mp.nstr(p, 25)]
 
 

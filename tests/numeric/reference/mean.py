@@ -6,15 +6,13 @@ negative d, one Gamma(1) at a time,
 
     F(P + p, N + q) = (p F(P + p, N) - q F(P, N + q)) / (p - q),
 
-in which every term is positive; it is that of divided differences of x_+^k, so the
-density is k (F(P + p, N) - F(P, N + q)) / (p - q).  40 digits, or long doubles for
-thousands of rows.  Two imagined weights of 1/2 are one of 1 at a point that has the
-arcsine distribution between them, over which F is integrated.  A difference of two
-means is an integral of piecewise polynomials, exact by Gauss-Legendre.  Where weights
-are millions, and one side is different d of weight 1, P(that side is larger) is a sum
-of products, sum_q c_q prod_p (1 + p/|q|)^-a_p; a d of weight 2 is two that hardly differ.  Only where both sides are heavy, or
-rows are many, is a line integral used: on a straight line with even steps, in 40
-digits, or in long doubles over all rows.  `check()` compares the ways.
+in which every term is positive; it is that of divided differences of x_+^k, so the density is k (F(P + p, N) - F(P, N +
+q)) / (p - q).  40 digits, or long doubles for thousands of rows.  Two imagined weights of 1/2 are one of 1 at a point
+that has the arcsine distribution between them, over which F is integrated.  A difference of two means is an integral of
+piecewise polynomials, exact by Gauss-Legendre.  If weights are millions and one side has different d of weight 1 each,
+P(that side is larger) is a sum of products, sum_q c_q prod_p (1 + p/|q|)^-a_p; a d of weight 2 is taken as two that
+hardly differ.  A line integral is used only if both sides are heavy, or there are many rows: on a straight line with
+even steps, in 40 digits, or in long doubles over all rows.  `check()` compares the ways.
 """
 import functools
 import sys
@@ -37,7 +35,7 @@ HALF = mpf(1) / 2
 # --- the recursion ---------------------------------------------------------------
 
 def parted(atoms, m):
-    """The excesses over m of (total, size, weight) as positives and negatives, each repeated."""
+    """The excesses over m of (total, size, weight), positive and negative ones apart, each repeated by its weight."""
     excess = [(total - m * size, int(weight)) for total, size, weight in atoms]
     positive = sorted(d for d, weight in excess for _ in range(weight) if d > 0)
     negative = sorted((d for d, weight in excess for _ in range(weight) if d < 0), reverse=True)
@@ -99,7 +97,7 @@ def larger(light, heavy):
 
 
 def above_light(atoms, m):
-    """Where one side is light; None where neither is."""
+    """The probability if one side is light; None if neither is."""
     excess = [(total - m * size, weight) for total, size, weight in atoms]
     sides = [[(abs(d), a) for d, a in excess if d * sign > 0] for sign in (1, -1)]
     for light, heavy, complement in ((sides[0], sides[1], False), (sides[1], sides[0], True)):
@@ -115,7 +113,7 @@ def above_light(atoms, m):
 # --- half weights at the ends -----------------------------------------------------
 
 def over_arcsine(f, ends):
-    """The mean of f over a point with the arcsine distribution between the ends, parted at 0."""
+    """The mean of f over a point with the arcsine distribution between the ends, split at 0."""
     zero = mp.acos(mp.sqrt(ends[0] / (ends[0] - ends[1]))) if ends[0] * ends[1] < 0 else mp.pi / 4
     return mp.quad(lambda angle: f(ends[0] * mp.sin(angle) ** 2 + ends[1] * mp.cos(angle) ** 2),
                    [0, zero / 2, zero, (zero + mp.pi / 2) / 2, mp.pi / 2]) * 2 / mp.pi
@@ -231,7 +229,7 @@ def near(atoms, low, high):
 
 
 def quantile(above, mass, upper, low, high):
-    """Where ln tail is ln mass, in 40 digits: secants in a bracket, which is halved where they do not."""
+    """The root of ln tail = ln mass, in 40 digits: secants in a bracket, which is halved if they fail."""
     goal, tiny = mp.log(mass), mpf(10) ** -2000
 
     def gap(m):
@@ -316,7 +314,7 @@ def linearised(atoms, low, high):
 
 
 def imagined_for_mean(atoms, lo, hi):
-    """The two imagined values of the lower bound, and of the upper."""
+    """The two imagined values of the lower bound, and those of the upper."""
     least, most, _, _ = linearised(atoms, lo, hi)
     return (lo, most), (least, hi)
 
@@ -389,7 +387,7 @@ def paired(method, level, span, rows, heavy=False):
 
 
 def between(lower, upper):
-    """P(mean > m) from that of the two posteriors: consistent with the interval at every level."""
+    """P(mean > m) from the two posteriors, consistent with the interval at every level."""
     return lower if lower > HALF else upper if upper < HALF else HALF
 
 
@@ -425,7 +423,7 @@ def legendre(order):
 
 
 def posteriors(rows, span):
-    """Of the mean of one of two models: for its lower bound and for its upper."""
+    """The atoms of one of two models, for the lower bound and for the upper bound of its mean."""
     atoms = data_atoms(rows, "score")
     ends = [number(x) for x in span]
     at_ends = all(t in ends for t, _, _ in atoms)
@@ -465,7 +463,7 @@ def difference_probability(margin, span, rows, others):
 
 
 def student(level, freedom):
-    """The two-sided deviate: where the tails of the incomplete beta function have the rest."""
+    """The two-sided quantile of Student's t, by the incomplete beta function."""
     def outside(ln_t):
         t = mp.exp(ln_t)
         return mp.betainc(freedom / 2, HALF, 0, freedom / (freedom + t * t), regularized=True)
@@ -500,7 +498,7 @@ def macro(level, span, rows):
     mean = mp.fsum(size_and_mean(scores)[1] for scores in tasks.values()) / len(tasks)
     together = [t for t in tasks if size_and_mean(tasks[t])[0] == 1]
     if len(together) == 1 and len(tasks) > 1:
-        # joins the smallest other task; of several that of the mean farthest from it
+        # joins the smallest other task; of several, the one whose mean is farthest from its own
         only = size_and_mean(tasks[together[0]])[1]
         together.append(min((t for t in tasks if t not in together),
                             key=lambda t: (size_and_mean(tasks[t])[0], -abs(size_and_mean(tasks[t])[1] - only))))
@@ -533,7 +531,7 @@ def alike_lmt(score, n, level):
 
 
 def generated(n, shape):
-    """Scores that need no list: (i * 7919 mod a prime) / the prime, for i from 1 to n, and their squares."""
+    """Scores given by a formula: (i * 7919 mod a prime) / the prime, for i from 1 to n, and their squares."""
     prime = 10007 if n < 10007 else 1000003
     x = np.array([i * 7919 % prime for i in range(1, n + 1)], float) / prime
     return x if shape == "even" else x * x
@@ -679,7 +677,7 @@ def rows():
 
 
 def check():
-    """The ways against each other and against the beta distribution."""
+    """Compares the algorithms with each other and with the beta distribution."""
     atoms = data_atoms([(x, 20) for x, _ in FIVE], "score") + [(mpf(0), mpf(1), 1), (mpf(1), mpf(1), 1)]
     m = mpf("0.6")
     for other in (above_line(atoms, m), above_ld(atoms, m)):

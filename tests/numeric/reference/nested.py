@@ -1,10 +1,10 @@
 """References for nested_ci, nested_each and noise: tasks, questions, attempts, without any lattice.
 
-With p = theta_t, and (x)_k for the rising factorial, a task's likelihood prod (d2 p)_k (d2 (1-p))_(n-k) / (d2)_n is a polynomial
-with positive coefficients in p and 1-p, whose integral against Beta(d1 theta, d1 (1-theta)) is a sum of
-(d1 theta)_i (d1 (1-theta))_j / (d1)_(i+j): nothing is left of tasks and questions.  In theta that is a polynomial, which a
-Gauss-Legendre rule integrates exactly.  In d1 and d2 it is rational, with poles at the negative whole numbers: Gauss-Legendre
-panels in 1/(1+d) under 'icc' and in d under 'gamma'.
+With p = theta_t, and (x)_k for the rising factorial, a task's likelihood prod (d2 p)_k (d2 (1-p))_(n-k) / (d2)_n is a
+polynomial with positive coefficients in p and 1-p, whose integral against Beta(d1 theta, d1 (1-theta)) is a sum of (d1
+theta)_i (d1 (1-theta))_j / (d1)_(i+j).  So tasks and questions are integrated exactly.  The result is a polynomial in
+theta, which a Gauss-Legendre rule integrates exactly too.  In d1 and d2 it is rational, with poles at the negative
+whole numbers: Gauss-Legendre panels in 1/(1+d) under 'icc' and in d under 'gamma'.
 
     theta    P(theta <= q) is the polynomial's integral to q.
     theta_t  P(theta_t <= q) is the same sum with incomplete Betas; in theta they are steps as wide as the Beta, about q, and get
@@ -12,8 +12,8 @@ panels in 1/(1+d) under 'icc' and in d under 'gamma'.
     shares   of tasks x1, questions (1-x1) x2, reruns (1-x1)(1-x2) with x = 1/(1+d): regions of (x1, x2), with panels of x1 that
              narrow toward the corner x1 = 1-q, and of x2 that end at the region's edge.
 
-Every number is computed twice, the second time with more nodes on every axis, and the two must agree within TOLERANCE.  The
-sum over a task is held to mpmath's quadrature of the product over p as it is.
+Every number is computed twice, the second time with more nodes on every axis, and the two must agree within TOLERANCE.
+The sum over a task is compared with mpmath's quadrature of the product over p.
 """
 import functools
 
@@ -24,7 +24,7 @@ from scipy import optimize, special
 HEADER = ["method", "prior", "level", "lo", "hi", "rows"]
 SHARES = ("tasks", "questions", "reruns")
 TOLERANCE = 2e-10
-# Of 1/(1+d), closer where many attempts have their poles; of d, until e^-d is nothing.
+# Panels of 1/(1+d), denser near the poles of many attempts; of d, until e^-d is negligible.
 EDGES = {"icc": (0, 2e-4, 1e-3, 4e-3, 0.015, 0.05, 0.12, 0.25, 0.5, 0.8, 1), "gamma": (0, 0.05, 0.3, 1, 2.5, 5, 9, 15, 24, 40)}
 
 
@@ -50,7 +50,7 @@ def within(edges, low, high):
 
 
 class Axis:
-    """d by nodes and weights of its prior; x = 1/(1+d) from `low` to `high`."""
+    """Nodes and weights of d under its prior, with x = 1/(1+d) from `low` to `high`."""
 
     def __init__(self, prior, order, low=0.0, high=1.0):
         if prior == "icc":
@@ -67,7 +67,7 @@ class Axis:
 
 
 def powers(tasks, d2):
-    """Of each task, coefficients of p^i and of (1-p)^j: their products are those of p^i (1-p)^j."""
+    """The coefficients of p^i and of (1-p)^j for each task; their products are the coefficients of p^i (1-p)^j."""
     out = []
     for task in tasks:
         right, wrong = np.ones((len(d2), 1)), np.ones((len(d2), 1))
@@ -78,7 +78,7 @@ def powers(tasks, d2):
                     new = np.zeros((len(d2), old.shape[1] + 1))
                     new[:, 1:] = old * d2[:, None]
                     new[:, :-1] += old * m
-                    # each factor over m + d2, so that nothing grows
+                    # each factor is divided by m + d2, so that nothing overflows
                     new /= (m + d2)[:, None]
                     right, wrong = (new, wrong) if side == 0 else (right, new)
             # (d2)_k (d2)_(n-k) / (d2)_n in place of the factors that were divided by
@@ -106,7 +106,7 @@ class Posterior:
         self.total = self.mass(0, 1)
 
     def likelihoods(self, theta, d1, coefficients):
-        """Of each task, at points theta of a line d1, by nodes of d2."""
+        """The likelihood of each task at points theta of a line d1, for each node of d2."""
         out = []
         for right, wrong in coefficients:
             ratios = rising_ratios(d1 * theta, d1 * (1 - theta), right.shape[1], wrong.shape[1])
@@ -114,7 +114,7 @@ class Posterior:
         return out
 
     def mass(self, low, high, weigh=None):
-        """Of theta between low and high; or the integral of weigh(d1, d2)."""
+        """The mass of theta between low and high, or the integral of weigh(d1, d2)."""
         theta, w = panels((low, high), self.theta_order)
         sum_ = 0.0
         for d1, w1 in zip(self.first.d, self.first.w):
@@ -189,7 +189,7 @@ class Posterior:
 
 
 def root(below, share, guess=None):
-    """q at which below(q) is the share, on the logit scale; by secants from a guess, if there is one."""
+    """The q at which below(q) is the share, on the logit scale, by secants from a guess if there is one."""
     def excess(v):
         p = below(float(special.expit(v)))
         return p / share - 1 if share < 0.5 else 1 - (1 - p) / (1 - share)
@@ -214,7 +214,7 @@ def root(below, share, guess=None):
 
 
 def twice(compute, fine, coarse, what):
-    """A number by both, of which the coarse one is the other's first guess."""
+    """A number with both densities of nodes; the coarse result is the first guess of the fine one."""
     first = compute(coarse, None)
     second = compute(fine, first)
     assert abs(first - second) < TOLERANCE, (what, first, second)
@@ -234,7 +234,7 @@ def interval(below, level, text, prior):
 
 @functools.lru_cache(maxsize=None)
 def check_by_mpmath(text):
-    """A task's likelihood at some points, by quadrature over ln p and ln(1-p) of what the model says."""
+    """A task's likelihood at some points, by quadrature of the model over ln p and ln(1-p)."""
     half = [-300, -100, -40, -15, -6, -2, mp.log(0.5)]
     for theta, d1, d2 in ((0.3, 2.0, 0.7), (0.8, 0.9, 11.0), (0.55, 30.0, 2.0)):
         ours = Posterior.likelihoods(None, np.array([theta]), d1, powers(parse(text), np.array([d2])))

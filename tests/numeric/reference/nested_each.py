@@ -1,4 +1,4 @@
-"""References for nested_each and noise, by nested.py: of a task its mean and interval, of a share of the variance likewise."""
+"""References for nested_each and noise, by nested.py: mean and interval of a task, and of a share of the variance."""
 import nested
 import nested_large
 from nested import A, ALL_RIGHT, B, ONE_QUESTION, Posterior

@@ -6,9 +6,8 @@ panels in three unbounded coordinates,
     s: delta = theta_A - theta_B = tanh(s/2),
     x: logit of where theta_B stands in the interval that delta leaves it,
     b: logit of acos(rho)/pi,
-nested, with the range of (x, b) found anew at each s.  The two signs of delta
-are integrated apart: with no discordant pair the density has a kink at 0, and
-1 - P keeps its relative precision.  Everything is computed twice, the second
+nested, with the range of (x, b) found again at each s. The two signs of delta are integrated separately, because without a discordant pair
+the density has a kink at 0, and so that 1 - P keeps its relative precision.  Everything is computed twice, the second
 time with twice the nodes on each axis and ranges reaching farther, and the two
 must agree within TOLERANCE.
 """
@@ -25,8 +24,8 @@ HEADER = ["method", "both", "only_a", "only_b", "neither", "level", "lo", "hi"]
 TOLERANCE = 2e-10
 DIGITS = 20
 
-# Panel edges as fractions of the way from the peak to where the integrand is
-# nil, finer at the peak; or to the kink at delta = 0, finer there too.
+# Panel edges as fractions of the distance from the peak to where the integrand is negligible, denser at the peak; or to the kink at delta
+# = 0, denser there too.
 OUTWARD = np.array([0, 0.05, 0.15, 0.35, 0.6, 1])
 OUTWARD_FROM_KINK = np.array([0, 0.01, 0.04, 0.1, 0.2, 0.4, 0.65, 1])
 TO_KINK = np.array([0, 0.1, 0.3, 0.6, 0.8, 0.93, 0.98, 1])
@@ -35,7 +34,7 @@ TO_KINK = np.array([0, 0.1, 0.3, 0.6, 0.8, 0.93, 0.98, 1])
 def phi2(h, k, rho_gap, rho_sum, sine):
     """Bivariate normal CDF by Owen's T; rho_gap = 1 - rho, rho_sum = 1 + rho, sine = sqrt(1 - rho^2)."""
     near_one = rho_gap < 1
-    # k - rho h and h - rho k, from the form that keeps rho's distance to +-1
+    # k - rho h and h - rho k, in the form that keeps the distance of rho from +-1
     k_rest = np.where(near_one, (k - h) + rho_gap * h, (k + h) - rho_sum * h)
     h_rest = np.where(near_one, (h - k) + rho_gap * k, (h + k) - rho_sum * k)
     owen = special.owens_t(h, k_rest / (h * sine)) + special.owens_t(k, h_rest / (k * sine))
@@ -66,7 +65,7 @@ def ln_posterior(counts, s, x, b):
              + np.log1p(delta) + ln_width)
     for count, cell in ((both, p11), (only_a, right_a - p11), (only_b, p01), (neither, wrong_a - p01)):
         if count:
-            # a cell below its rounding error is as good as nil
+            # a cell below its rounding error counts as 0
             total = total + count * np.log(np.maximum(cell, 1e-300))
     return np.where(np.isnan(total), -np.inf, total)
 
@@ -85,7 +84,7 @@ def climb(f, centre, half, rounds, points_an_axis=11):
 
 
 def reach(falls, start):
-    """How far out, to within an eighth, until falls(distance)."""
+    """The distance, within an eighth, at which falls(distance) becomes true."""
     far = start
     while not falls(far):
         far *= 2
@@ -113,10 +112,10 @@ class HalfLine:
     def __init__(self, counts, order, cut):
         self.order, self.cut = order, cut
         self.f = lambda s, x, b: ln_posterior(counts, s, x, b)
-        # in ln s, so that a peak at delta = 1e-6 is found, and one at the kink itself as s -> 0
+        # in ln s, so that peaks at delta = 1e-6 and at the kink, s -> 0, are found
         best = [-10, 0, 0]
         for scale in (40, 1, 0.1, 0.01, 1e-3):
-            # a first grid too coarse for (x, b) leaves s anywhere: go on from there with finer ones
+            # if the first grid is too coarse for (x, b), its s is arbitrary: go on from there with finer grids
             best, self.peak = climb(lambda y, x, b: self.f(np.exp(y), x, b), best, [14, scale, scale], 40)
         s, self.centre = np.exp(best[0]), best[1:]
         # the rectangle at the peak is where the search for every other one starts from
@@ -168,7 +167,7 @@ class HalfLine:
         return wx @ np.exp(self.f(s, x[:, None], b[None, :]) - self.peak) @ wb
 
     def interpolated(self, panel, target):
-        """Where the panel's interpolating polynomial has mass `target` from there to its outer edge."""
+        """The point from which the panel's interpolating polynomial has the mass `target` up to its outer edge."""
         t, w = special.roots_legendre(self.order)
         degree = np.arange(self.order)[:, None]
         series = np.sum((degree + 0.5) * special.eval_legendre(degree, t) * w * self.at_nodes[panel], axis=1)
@@ -178,7 +177,7 @@ class HalfLine:
         return (near + far) / 2 + (far - near) / 2 * root
 
     def beyond(self, target):
-        """The s with that mass outward of it: the interpolant's, made good by Newton's steps on the density."""
+        """The s with that mass outward of it: that of the interpolant, corrected by Newton steps on the density."""
         outside = np.cumsum(self.mass[::-1])
         i = int(np.searchsorted(outside, target))
         before = outside[i - 1] if i else 0.0
@@ -220,7 +219,7 @@ def posteriors(counts):
 
 
 def agreed(pairs, relative):
-    """The denser rule's pair, if the sparser one is as near as it must be."""
+    """The bounds of the denser rule, if those of the sparser one are close enough."""
     for sparse, dense in zip(*pairs):
         assert abs(sparse - dense) <= TOLERANCE * (max(sparse, dense) if relative else 1), pairs
     return [repr(float(v)) for v in pairs[1]]

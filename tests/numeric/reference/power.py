@@ -1,10 +1,9 @@
-"""References for planning: the chance that a test finds a difference that is there.
+"""References for planning: the probability that a test finds an existing difference.
 
-Independent of the C code: every outcome is looked at, and judged by a p-value, or a
-posterior probability, of its own.  scipy's binomials, mid-p in whole numbers up to 1,000
-pairs, and a 400-node Gauss-Legendre rule for P(theta_A > theta_B).  With many questions
-each outcome is judged by where the line between those called different and the others runs,
-found by bisection, of each number of pairs or right answers on its own.
+Independent of the C code: every outcome is enumerated, with its own p-value or posterior probability.  scipy's
+binomials, mid-p in whole numbers up to 1,000 pairs, and a 400-node Gauss-Legendre rule for P(theta_A > theta_B).  With
+many questions, the boundary of the outcomes that are called different is found by bisection, for each number of pairs
+or of right answers separately.
 """
 from fractions import Fraction
 from math import comb
@@ -60,7 +59,7 @@ def power_diff(n_a, n_b, p_a, p_b, level):
 
 
 def prob_better(k_a, n_a, k_b, n_b):
-    """Over nine standard deviations of theta_A on either side, and more."""
+    """The integral over at least nine standard deviations of theta_A on either side."""
     a, b = stats.beta(k_a + 1, n_a - k_a + 1), stats.beta(k_b + 1, n_b - k_b + 1)
     lo, hi = max(0, a.mean() - 9 * a.std() - 25 / n_a), min(1, a.mean() + 9 * a.std() + 25 / n_a)
     x = lo + (hi - lo) * NODES
@@ -79,7 +78,7 @@ def power_diff_of_many(n_a, n_b, p_a, p_b, level):
 
 
 def line(holds, size, near):
-    """How many of 0, 1, ... size - 1 it holds of, the first so many; from the last line on."""
+    """How many of 0, 1, ... size - 1 fulfil a condition that the first ones fulfil, by bisection from the last boundary."""
     low, high = 0, size
     if near is not None:
         low, high = max(0, near - 1), min(size, near + 40)

@@ -2,9 +2,9 @@
 
     l the largest with P(B <= l-1) <= alpha/2, u the smallest with P(B >= u) <= alpha/2,  B ~ Binomial(n, q)
 
-Tails are sums of exact fractions up to 2,000 values, and beyond that beta tails by betaref.py in 40 digits,
-of q and level as the doubles that they are.  A case is made so that a place too low or too high shows: one value at
-x_(l), one at x_(u), and others below, between and above them.
+Tails are sums of exact fractions up to 2,000 values, and beyond that beta tails by betaref.py in 40 digits, for the
+exact values of the doubles q and level.  Each case has one value at x_(l), one at x_(u), and others below, between and
+above them, so that a wrong position changes the result.
 """
 import functools
 from fractions import Fraction

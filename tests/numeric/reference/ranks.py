@@ -54,7 +54,7 @@ def chances(models, which):
 
 
 def bounds(p, tail):
-    """Ranks that leave at most `tail` on either side; equal to it counts as at most."""
+    """Ranks with at most `tail` beyond them on either side; exactly `tail` counts as at most."""
     near = mp.mpf(10) ** -14
     lo = max(r for r in range(len(p)) if sum(p[:r]) <= tail + near) + 1
     hi = min(r for r in range(len(p)) if sum(p[r + 1:]) <= tail + near) + 1

@@ -54,7 +54,7 @@ def below(atoms, x):
         return mp.mpf(1)
     if len(positive) == len(d):
         return mp.mpf(0)
-    # P(Q > 0) closes the path about the poles above 0
+    # for P(Q > 0) the contour is closed around the poles above 0
     above = -mp.fsum(residue(1 / e, e, int(d[e]), [(o, a) for o, a in d.items() if o != e]) for e in positive)
     return 1 - above
 

@@ -1,8 +1,9 @@
 """References for rerun_ci and rerun_prob: one new attempt at each of the questions of the hierarchy of hierarchy.py, 'icc'.
 
-Given theta and d a question with k of n right is right again with probability (d theta + k)/(d + n).  At every node of the
-posterior's panels the number of right answers is convolved question by question, and the results are mixed: no Fourier
-transform.  Twice, the second time with finer panels; E(S) is held to its formula, and one small case to mpmath.
+Given theta and d a question with k of n right is right again with probability (d theta + k)/(d + n).  At every node of
+the posterior's panels the number of right answers is convolved question by question, and the results are mixed: no
+Fourier transform.  Everything is done twice, the second time with finer panels; E(S) is compared with its formula, and
+one small case with mpmath.
 """
 import functools
 
@@ -89,7 +90,7 @@ def rerun(level, text, check):
 
 
 def ahead(a, b):
-    """A row per attempt: both models have as many at every question."""
+    """One row per attempt; both models have the same number at every question."""
     x, y = scores(a), scores(b)
     p = sum(x[i] * (y[:i].sum() + y[i] / 2) for i in range(len(x)))
     both = list(zip(attempts(hierarchy.parse(a)), attempts(hierarchy.parse(b))))

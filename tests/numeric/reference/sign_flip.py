@@ -10,7 +10,7 @@ X the sum of a random half of the |d| and x the smaller of the sums of either si
  - convolved(): multiples of a unit in long doubles, a binomial per size; all terms are positive.
  - listed(): fractions rounded to some places, every different sum in a list with its probability in long doubles.
 
-paired_p is what the program promises to be exact, paired_p_inverted what it gets from the characteristic function within 1e-7.
+The rows paired_p are for the method that is exact, paired_p_inverted for the inversion of the characteristic function, within 1e-7.
 """
 import collections
 import fractions
@@ -141,7 +141,7 @@ def listed(method, places, parts, count, seed):
 
 
 def drawn(seed, count, shape):
-    """So many differences of a seeded shape, with nine places."""
+    """Random differences of a given shape, with nine decimals."""
     r = random.Random(seed)
     draw = {"normal": lambda: r.gauss(0.2, 1), "shifted": lambda: r.gauss(1, 1), "skew": lambda: r.random() ** 4 - 0.1,
             "one large": lambda: r.gauss(0, 0.01)}[shape]
@@ -149,7 +149,7 @@ def drawn(seed, count, shape):
 
 
 def drawn_whole(seed, count, most, shift=0.1):
-    """So many whole numbers up to `most` either way, as rows."""
+    """Random whole numbers from -most to most, as rows."""
     r = random.Random(seed)
     found = collections.Counter(round(max(-1, min(1, r.gauss(shift, 0.5))) * most) for _ in range(count))
     return sorted(found.items())
@@ -187,7 +187,7 @@ ROUNDED = [(6, 6, 500, 1), (9, 7, 500, 2), (9, 3, 700, 3)]
 
 def rows():
     jobs = [(whole, ("paired_p", unit, data)) for unit, data in WHOLE]
-    # as they come out of subtractions: 0.3 - 0.1 is no 0.2
+    # as subtraction leaves them: 0.3 - 0.1 is not 0.2
     jobs.append((rounded, ()))
     jobs += [(halves, ("paired_p", drawn(*case))) for case in EXACT]
     jobs += [(halves, ("paired_p_inverted", drawn(*case))) for case in TOO_MANY]

@@ -72,7 +72,7 @@ def compare(f, g, edges, arithmetic):
     mass = (g @ weights) * half[:, 0]
     left = np.concatenate([[0 * mass[0]], np.cumsum(mass)[:-1]])
     right = np.concatenate([np.cumsum(mass[::-1])[::-1][1:], [0 * mass[0]]])
-    # From either end inward, lest a small tail be the difference of large ones.
+    # Summed inward from both ends, so that a small tail is not the difference of large ones.
     below = left[:, None] + (g @ upto.T) * half
     above = right[:, None] + (g @ upto[::-1, ::-1].T) * half
     f = f * weights * half
@@ -152,7 +152,7 @@ def bound(a, b, tail, upper, lowest, highest):
     side = 1 if upper else 0
 
     def excess(c):
-        # far out, rounding may leave less than nothing
+        # far out, rounding may make it negative
         share = max(difference(a, b, mp.mpf(c), Fast)[side], LD("1e-4000"))
         return float(np.log(share)) - float(mp.log(tail))
 
@@ -217,7 +217,7 @@ def prob_better(ka, na, kb, nb, level):
     worse, better, _ = difference(Logit(ka, na), Logit(kb, nb), mp.mpf(0), Exact)
     for quadrature, value in zip((better, worse), exact):
         assert abs(quadrature - value) < mp.mpf(10) ** -18 * value + mp.mpf(10) ** -30, (ka, na, kb, nb, quadrature, value)
-    # what is below the least double is nil
+    # what underflows is 0
     return line("prob_better", ka, na, kb, nb, level, *(p if p > sys.float_info.min else 0 for p in exact))
 
 
@@ -251,7 +251,7 @@ def from_here(ka, na, kb, nb, psi, step):
         x += step
         total += term
         moment += term * (x - ka)
-        # Terms rise to the mode and then fall ever faster; a zero one is the support's end.
+        # Terms rise to the mode and then fall ever faster; a zero term is the end of the support.
         if term <= total * mp.mpf(10) ** -30:
             return total, moment
 
@@ -325,8 +325,8 @@ FAR = [
     (6 * 10**14, 10**15, 599999 * 10**9, 10**15, 1 - 1e-12), (7 * 10**12, 10**15, 3, 10**15, 0.01),
 ]
 
-# Differences at levels so high that a tail is the product of two small densities, near
-# the middle, and of sizes so unequal that the larger ought not to matter.
+# Differences at levels so high that a tail is the product of two small densities near the middle; and very unequal sizes, where the larger
+# one should not matter.
 HIGH = 1 - 1e-12
 DEEP = [
     (3, 20, 12, 20, HIGH), (6, 16, 12, 16, HIGH), (0, 20, 20, 20, HIGH), (6, 6, 0, 5, 1 - 1e-9),
@@ -337,7 +337,7 @@ DEEP = [
 
 
 def drawn(seed, count, sizes):
-    """Tables of mixed sizes, their counts now like each other, now at an end, now anything."""
+    """Tables of mixed sizes, with counts that are similar, at an end, or arbitrary."""
     rng = random.Random(seed)
     out = []
     for _ in range(count):

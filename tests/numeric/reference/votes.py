@@ -1,14 +1,15 @@
 """References for bt_ratings and bt_pairs: Bradley and Terry's model with Davidson's ties, and Laplace's marginals.
 
-A vote is a multinomial logit: with features (X/2, 0), (-X/2, 0) and (0, 1) of winning, losing and a tie, H = sum n Cov(feature).
-For a contrast c, theta = x c/c'c + N z with N an orthonormal basis of what is orthogonal to c and to a shift of all models;
-at many x at once z is brought to its maximum by Newton's method, every x from the same start, and N'HN is eliminated as it
-stands.  ext/stats never forms N: it has the determinant and the steps from one elimination of H, whose lambdas it treats as
-a Laplacian, and goes from x to x.
+A vote is a multinomial logit: with features (X/2, 0), (-X/2, 0) and (0, 1) of winning, losing and a tie, H = sum n
+Cov(feature).  For a contrast c, theta = x c/c'c + N z with N an orthonormal basis of what is orthogonal to c and to a
+shift of all models; at many x at once, z is moved to its maximum by Newton's method, every x from the same start, and
+N'HN is eliminated directly.  ext/stats never forms N: it has the determinant and the steps from one elimination of H,
+whose lambdas it treats as a Laplacian, and goes from x to x.
 
-Numbers are of 80 bits, since 10^9 votes lose 9 digits.  The mass is by composite Gauss-Legendre panels, and a bound is where
-part of a panel, with nodes of its own, completes the tail.  All of it is done twice, the second time with finer panels, and
-must agree within TOLERANCE standard deviations; two models without position must give a Beta's bounds.
+Numbers have 80 bits, since 10^9 votes lose 9 digits.  The mass is computed by composite Gauss-Legendre panels, and a
+bound is the point at which part of a panel, with nodes of its own, completes the tail.  Everything is done twice, the
+second time with finer panels, and must agree within TOLERANCE standard deviations; two models without position must
+give a Beta's bounds.
 """
 import functools
 
