@@ -233,7 +233,8 @@ static void print_rule(FILE *to, const cli_layout *layout, int count) {
   put_line(to, line);
 }
 
-static void print_rows(const cli_table *t, FILE *to, const cli_layout *layout, const char **left) {
+static void print_rows_of_table(const cli_table *t, FILE *to, const cli_layout *layout,
+                                const char **left) {
   bool colour = cli_has_colour(to);
   for (int i = 0; i < t->columns; i++) left[i] = shown_name(t, i);
   if (colour) fputs("\033[1m", to);
@@ -271,7 +272,7 @@ bool cli_print_table(const cli_table *t, FILE *to, int columns) {
   if (ok && columns && !fit_layout(layout, t->columns, columns))
     print_records(t, to, layout, columns);
   else if (ok)
-    print_rows(t, to, layout, left);
+    print_rows_of_table(t, to, layout, left);
   sqlite3_free(layout);
   sqlite3_free(left);
   return ok;

@@ -85,13 +85,13 @@ static bool read_judge_options(evalci_call *call, sqlite3_value *value, judge_op
 */
 
 /* The query's own table of answers.  It would hide a source of the same name. */
-#define JUDGED "\"answers of eval_judge\""
+#define JUDGE_ANSWERS "\"answers of eval_judge\""
 
 /* Krippendorff's alpha takes one row per rating: two of each labelled answer of the model. */
 #define ALPHA(call)                                                                                \
-  "(SELECT " call " FROM (SELECT row_number() OVER () AS u, * FROM " JUDGED ") AS a "              \
+  "(SELECT " call " FROM (SELECT row_number() OVER () AS u, * FROM " JUDGE_ANSWERS ") AS a "       \
   "CROSS JOIN (SELECT 0 AS x UNION ALL SELECT 1) "                                                 \
-  "WHERE ?4 AND a.j + a.t IS NOT NULL AND a.m IS " JUDGED ".m)"
+  "WHERE ?4 AND a.j + a.t IS NOT NULL AND a.m IS " JUDGE_ANSWERS ".m)"
 #define RATING "CASE WHEN x THEN a.j ELSE a.t END, a.u"
 
 /* A column, and how it is computed from j, the judgement, and t, the label, where both are 0 or
@@ -122,17 +122,18 @@ static const struct judge_column {
 };
 enum { ANSWERS = 1, JUDGE_COLUMNS = sizeof judge_columns / sizeof *judge_columns };
 
-/* Prepares SQL over JUDGED, the source as a table of j, t and m. */
+/* Prepares SQL over JUDGE_ANSWERS, the source as a table of j, t and m. */
 static int prepare_over(const evalci_found_table *s, const char *const *found, const char *select,
                         const char *rest, sqlite3_stmt **out) {
   sqlite3_str *sql = sqlite3_str_new(s->db);
-  sqlite3_str_appendf(sql, "WITH " JUDGED " AS (SELECT r.\"%w\" AS j, r.\"%w\" AS t, ",
+  sqlite3_str_appendf(sql, "WITH " JUDGE_ANSWERS " AS (SELECT r.\"%w\" AS j, r.\"%w\" AS t, ",
                       found[JUDGE_ROLE], found[TRUTH_ROLE]);
   if (found[MODEL])
     sqlite3_str_appendf(sql, "r.\"%w\" AS m", found[MODEL]);
   else
     sqlite3_str_appendall(sql, "NULL AS m");
-  sqlite3_str_appendf(sql, " FROM %s AS r) SELECT %s FROM " JUDGED "%s", s->from, select, rest);
+  sqlite3_str_appendf(sql, " FROM %s AS r) SELECT %s FROM " JUDGE_ANSWERS "%s", s->from, select,
+                      rest);
   char *text = sqlite3_str_finish(sql);
   int rc = text ? sqlite3_prepare_v2(s->db, text, -1, out, NULL) : SQLITE_NOMEM;
   sqlite3_free(text);
@@ -153,8 +154,8 @@ static bool read_judged(evalci_call *call, const char *column, sqlite3_value *va
 }
 
 /* Reads every judgement and label, and sets whether all are 0 or 1. */
-static int check_judged(const evalci_found_table *s, const char *const *found,
-                        const judge_options *options, bool *verdicts) {
+static int check_judgements(const evalci_found_table *s, const char *const *found,
+                            const judge_options *options, bool *verdicts) {
   sqlite3_stmt *statement = NULL;
   int rc = prepare_over(s, found, "j, t", "", &statement);
   *verdicts = !options->ranged;
@@ -190,7 +191,7 @@ static int count_categories(const evalci_found_table *s, const char *const *foun
 static int prepare_judge(const evalci_found_table *s, const char *const *found,
                          const judge_options *options, unsigned used, sqlite3_stmt **out) {
   bool verdicts, few;
-  int rc = check_judged(s, found, options, &verdicts);
+  int rc = check_judgements(s, found, options, &verdicts);
   if (rc == SQLITE_OK) rc = count_categories(s, found, &few);
   if (rc != SQLITE_OK) return rc;
   used |= 1u << ANSWERS;

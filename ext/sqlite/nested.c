@@ -49,7 +49,7 @@ static int by_question(const void *a, const void *b) {
   return compare_parts(a, b, true);
 }
 
-static bool add_attempt(evalci_call *call, evalci_group *g, sqlite3_value **argv, int times) {
+static bool add_task_attempt(evalci_call *call, evalci_group *g, sqlite3_value **argv, int times) {
   int y = evalci_read_result(argv[0]);
   evalci_key task, item;
   if (y == EVALCI_BAD_RESULT) return evalci_fail_result(call, argv[0], false);
@@ -79,7 +79,7 @@ static bool add_task_first(evalci_call *call, evalci_group *g, sqlite3_value **a
   return add_question(call, g, argv + 1, argv[0], times);
 }
 
-const evalci_rows evalci_nested_attempts = {{"y", "task", "item"}, 2, add_attempt};
+const evalci_rows evalci_nested_attempts = {{"y", "task", "item"}, 2, add_task_attempt};
 const evalci_rows evalci_nested_questions = {{"k", "n", "task"}, 1, add_counts_first};
 const evalci_rows evalci_nested_labelled = {{"task", "k", "n"}, 1, add_task_first};
 

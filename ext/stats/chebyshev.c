@@ -18,7 +18,7 @@ double ev_chebyshev_extremum(int i, int degree) {
 }
 
 /* Adds f T_k(x) to each coefficient. */
-static void add_value(int terms, double x, double f, double *series) {
+static void add_to_series(int terms, double x, double f, double *series) {
   double now = 1, next = x;
   for (int k = 0; k < terms; k++) {
     series[k] += f * now;
@@ -32,7 +32,7 @@ void ev_chebyshev_from_extrema(int degree, const double *values, double *series)
   for (int k = 0; k <= degree; k++) series[k] = 0;
   for (int i = 0; i <= degree; i++) {
     double share = i == 0 || i == degree ? 1 : 2;
-    add_value(degree + 1, ev_chebyshev_extremum(i, degree), values[i] * share / degree, series);
+    add_to_series(degree + 1, ev_chebyshev_extremum(i, degree), values[i] * share / degree, series);
   }
   series[0] /= 2;
   series[degree] /= 2;
@@ -40,7 +40,7 @@ void ev_chebyshev_from_extrema(int degree, const double *values, double *series)
 
 void ev_chebyshev_from_roots(int terms, const double *roots, const double *values, double *series) {
   for (int k = 0; k < terms; k++) series[k] = 0;
-  for (int i = 0; i < terms; i++) add_value(terms, roots[i], values[i] * 2 / terms, series);
+  for (int i = 0; i < terms; i++) add_to_series(terms, roots[i], values[i] * 2 / terms, series);
   series[0] /= 2;
 }
 

@@ -29,7 +29,7 @@ static const double JUDGED_LN_DROP = 32, LINE_STEP = 0.7, LONGEST_LINE_STEP = 0.
 static const double SHARE_TOLERANCE = 1e-7;
 /* Lines in all: over 40,000 are needed where labels of one verdict are never wrong, as for
 ** (30, 69, 101, 0); millions of such labels would have their rounding halved in vain. */
-enum { MOST_LINES = 200000 };
+enum { MOST_LINES_OF_JUDGED = 200000 };
 enum { MOST_PARTS = 16, SHARE_HALVINGS = 9 };
 
 typedef struct judge {
@@ -155,7 +155,7 @@ static double density_given(judge *j, ev_point q, double away) {
   /* Both quotients equal the density; the one with the longer distance has more digits. */
   double length = q.x > q.y ? distance(j->v_ends) / q.x : -distance(j->u_ends) / q.y;
   if (j->u.a + j->u.b + j->v.a + j->v.b - 4 <= FEW_LABELS) return length * polynomial_line(j);
-  if (++j->lines > MOST_LINES) return NAN;
+  if (++j->lines > MOST_LINES_OF_JUDGED) return NAN;
   double peak = judged_line_peak(j), truncated;
   double step = fmin(LONGEST_LINE_STEP, LINE_STEP / sqrt(line_bend(j, peak).curvature));
   double ln = ev_ln_integral(ln_line, j, peak, step, JUDGED_LN_DROP, &truncated);

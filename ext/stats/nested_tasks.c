@@ -224,7 +224,7 @@ static const double TABLE_LN_DROP = 45;
 ** at most the task's worth, and less where most answers are alike.  If b of the answers are of the
 ** rarer kind, those up to b + 4 sqrt(b) + 8 would be within 8, as a Poisson number is.  A wrong
 ** answer at a question with another is worth less than one. */
-static double bend_of(const ev_nested_task *task, double d2) {
+static double curvature_of(const ev_nested_task *task, double d2) {
   double worth = ev_nested_worth(task, d2), more = d2 / (1 + d2);
   double right = task->right.clusters + more * (task->right.answers - task->right.clusters);
   double wrong = task->wrong.clusters + more * (task->wrong.answers - task->wrong.clusters);
@@ -370,7 +370,7 @@ ev_status ev_nested_tables(ev_nested_tasks *t, double from, double step, size_t 
   for (size_t i = 0; i < nodes; i++) t->d2[i] = exp(from + step * (double)i);
   for (size_t i = 0; i < t->count; i++) {
     ev_nested_task *task = &t->list[i];
-    task->grid = grid_for(bend_of(task, most));
+    task->grid = grid_for(curvature_of(task, most));
     find_task_window(t, task);
     widen_grid(&t->grids[task->grid], task);
     t->order[i] = (ev_nested_place){task->grid, task->first, i};

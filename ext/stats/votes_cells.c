@@ -106,7 +106,7 @@ void ev_votes_chances(const ev_votes_posterior *v, const votes_cell *c, double *
 }
 
 /* Adds a row to its own model's sums, and to the rows of ln nu and gamma. */
-EV_INLINE void add_row(ev_votes_posterior *v, size_t i, double sign, row_sums *s, bool ties) {
+EV_INLINE void add_row_sums(ev_votes_posterior *v, size_t i, double sign, row_sums *s, bool ties) {
   votes_others *o = &v->others[i / EV_LANES];
   size_t k = i % EV_LANES, tie = v->tie, place = v->position;
   double h = ev_sum(&s->h), whole = ev_sum(&s->whole), rest = ev_sum(&s->rest);
@@ -129,10 +129,10 @@ EV_INLINE void sum_rows(ev_votes_posterior *v, bool ties) {
     double up = v->second[i].up, down = v->second[i].down, place = v->place_up;
     row_sums first = {.whole = {0}}, second = first;
     sum_row(v, i, 1, up * place, down / place, ties, &first);
-    add_row(v, i, 1, &first, ties);
+    add_row_sums(v, i, 1, &first, ties);
     if (v->position == v->size) continue;
     sum_row(v, i, -1, up / place, down * place, ties, &second);
-    add_row(v, i, -1, &second, ties);
+    add_row_sums(v, i, -1, &second, ties);
   }
 }
 

@@ -111,7 +111,7 @@ static twofold signed_by(double sign, twofold x) {
   return sign > 0 ? x : minus(x);
 }
 
-static void add_cell(ev_votes_posterior *v, const votes_cell *cell) {
+static void add_twofold_cell(ev_votes_posterior *v, const votes_cell *cell) {
   size_t tie = v->tie, position = v->position, g = v->size;
   double won, lost, tied;
   ev_votes_chances(v, cell, &won, &lost, &tied);
@@ -140,7 +140,7 @@ static void add_cell(ev_votes_posterior *v, const votes_cell *cell) {
 }
 
 /* Column g, less its multiple of c, which is returned. */
-static twofold take_out(ev_votes_posterior *v) {
+static twofold take_out_of_rests(ev_votes_posterior *v) {
   twofold along = {0, 0}, multiple;
   for (size_t i = 0; i < v->size; i++)
     along = plus(along, times(get(v, i, v->size), (twofold){v->c[i], 0}));
@@ -170,7 +170,7 @@ static void set_gradients(ev_votes_posterior *v) {
   size_t p = v->size;
   twofold scale = {2 * v->share, 0}, wholes[EV_MOST_RATED + 2], multiple = {0, 0};
   for (size_t i = 0; i < p; i++) wholes[i] = (twofold){v->whole[i], 0};
-  if (v->c2 > 0) multiple = plus(take_out(v), take_out_of_wholes(v, wholes));
+  if (v->c2 > 0) multiple = plus(take_out_of_rests(v), take_out_of_wholes(v, wholes));
   v->gradient = over(multiple, scale).hi;
   for (size_t i = 0; i < p; i++) {
     put(v, i, p, over(plus(get(v, i, p), wholes[i]), scale));
@@ -182,7 +182,7 @@ static void set_gradients(ev_votes_posterior *v) {
 /* What is left of a pivot of ln nu or gamma where it cancels wholly, which must be positive. */
 static const double TWOFOLD_EPSILON = 0x1p-100;
 
-static bool eliminate(ev_votes_posterior *v) {
+static bool eliminate_twofold(ev_votes_posterior *v) {
   size_t p = v->size;
   double least[2] = {0, 0};
   for (size_t k = v->lambdas; k < p; k++) least[k - v->lambdas] = TWOFOLD_EPSILON * get(v, k, k).hi;
@@ -206,7 +206,7 @@ static bool eliminate(ev_votes_posterior *v) {
 }
 
 /* Leaves in a column, `size` or the one after it, the solution for what was there. */
-static void substitute(ev_votes_posterior *v, size_t column) {
+static void substitute_twofold(ev_votes_posterior *v, size_t column) {
   for (size_t i = v->size; i-- > 0;) {
     twofold sum = get(v, i, column);
     for (size_t j = i + 1; j < v->size; j++) {
@@ -225,9 +225,9 @@ static twofold product_with_c(const ev_votes_posterior *v, size_t column) {
 }
 
 /* s and t of step 3 in votes_posterior.c cancel where t is long. */
-static void find_slope(ev_votes_posterior *v) {
+static void find_twofold_slope(ev_votes_posterior *v) {
   size_t p = v->size;
-  substitute(v, p + 1);
+  substitute_twofold(v, p + 1);
   twofold through = product_with_c(v, p + 1), multiple = over(product_with_c(v, p), through);
   v->through = through.hi;
   v->gradient += multiple.hi;
@@ -242,11 +242,11 @@ bool ev_votes_step_twofold(ev_votes_posterior *v, double *gain) {
   memset(v->matrix, 0, v->size * v->row * sizeof *v->matrix);
   memset(v->low, 0, v->size * v->row * sizeof *v->low);
   memset(v->whole, 0, v->size * sizeof *v->whole);
-  for (const votes_cell *c = v->cells; c < v->cells + v->cell_count; c++) add_cell(v, c);
+  for (const votes_cell *c = v->cells; c < v->cells + v->cell_count; c++) add_twofold_cell(v, c);
   set_gradients(v);
-  if (!eliminate(v)) return false;
-  substitute(v, v->size);
-  if (v->c2 > 0) find_slope(v);
+  if (!eliminate_twofold(v)) return false;
+  substitute_twofold(v, v->size);
+  if (v->c2 > 0) find_twofold_slope(v);
   *gain = v->ln_det = 0;
   for (size_t i = 0; i < v->size; i++) {
     v->step[i] = get(v, i, v->size).hi;
