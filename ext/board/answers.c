@@ -37,7 +37,7 @@ void board_free(board *b) {
   free(b->held_slices.held);
   free(b->shrunken_slices.shrunken);
   void *const owned[] = {
-      b->model,      b->task,    b->odds,     b->model_order, b->model_place, b->task_place,
+      b->model,      b->task,    b->extras,   b->model_order, b->model_place, b->task_place,
       b->task_order, b->by_task, b->rows,     b->row_of,      b->cells,       b->sums,
       b->task_begin, b->common,  b->parts,    b->totals,      b->pairs,       b->won,
       b->lost,       b->unknown, b->rests,    b->miskeyed,    b->spent,       b->spent_begin,
@@ -107,9 +107,9 @@ static bool keep_answer(board *b, const board_row *row, int correct, bool scored
     if (correct > 0) model->words[at].right |= bit;
     if (!scored) return true;
   }
-  if (!board_grow(&b->odds, &b->odd_room, b->odd_count + 1, sizeof *b->odds)) return false;
-  b->odds[b->odd_count++] =
-      (board_odd){row->score, b->last_model, question, (signed char)correct, scored, first};
+  if (!board_grow(&b->extras, &b->extra_room, b->extra_count + 1, sizeof *b->extras)) return false;
+  b->extras[b->extra_count++] =
+      (board_extra){row->score, b->last_model, question, (signed char)correct, scored, first};
   b->repeated |= !first;
   return true;
 }

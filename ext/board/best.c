@@ -87,7 +87,7 @@ static void add_variation(variation *s, const moments *m) {
   s->xy += (board_sum_of(m->xy) / m->n - x * y) / m->n;
 }
 
-/* The same where each task counts alike, for the mean of task means; tasks in the order of their
+/* The same where each task counts the same, for the mean of task means; tasks in the order of their
 ** names, so that the digits do not depend on the order of rows. */
 static variation variation_of(const board *b, size_t model, size_t other) {
   variation s = {0};
@@ -203,8 +203,9 @@ static size_t find_contenders(const ev_answered *answered, size_t count, size_t 
   return kept;
 }
 
-/* The correlation of the means of two models.  As for one model, equal question scores leave
-** room for a difference: it is at most 1 - 1/n^2.  A variance below rounding error counts as 0. */
+/* The correlation of the means of two models.  As for one model, equal question scores do not
+** exclude a difference on other questions: it is at most 1 - 1/n^2.  A variance below rounding
+** error counts as 0. */
 static double correlation(const board *b, size_t model, size_t other) {
   static const double ROUNDING = 1e-13;
   variation s = variation_of(b, model, other);

@@ -35,7 +35,7 @@ typedef struct board_name {
 
 typedef struct board_settings {
   double level;      /* of every interval; verdicts use the threshold 1 - level */
-  bool by_task;      /* each task counts alike; else each answer */
+  bool by_task;      /* each task counts the same; else each answer */
   bool errors_wrong; /* an unknown answer counts as wrong; else it is left out */
   bool errors_given; /* the options set the above; else a gate counts unknown answers as wrong */
   bool ranged;       /* the range of scores, in tasks whose rows do not declare one */

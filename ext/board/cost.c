@@ -193,7 +193,7 @@ static ev_status cost_interval(const board *b, const ev_score_cluster *list, siz
 }
 
 ev_status board_cost_interval(board *b, size_t model, ev_host host, ev_interval *ci) {
-  board_asked *kept = &b->totals[model].cost;
+  board_cached *kept = &b->totals[model].cost;
   size_t count;
   *ci = kept->known ? kept->ci : board_no_interval();
   if (kept->known || !b->settings.costed) return EV_OK;
@@ -206,7 +206,7 @@ ev_status board_cost_interval(board *b, size_t model, ev_host host, ev_interval 
 }
 
 ev_status board_per_right_interval(board *b, size_t model, ev_host host, ev_interval *ci) {
-  board_asked *kept = &b->totals[model].per_right;
+  board_cached *kept = &b->totals[model].per_right;
   size_t count;
   *ci = kept->known ? kept->ci : board_no_interval();
   if (kept->known || !b->settings.costed || !has_shares(b, model)) return EV_OK;

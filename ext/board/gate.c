@@ -202,8 +202,8 @@ static ev_status difference_interval(const board *b, const gate_sample *s, ev_ho
   return status;
 }
 
-/* The smallest n with 1 - exp(n ln_rate) >= sure, ln_rate < 0.  Rounding may put the quotient
-** just beside a whole number. */
+/* The smallest n with 1 - exp(n ln_rate) >= sure, ln_rate < 0.  Rounding may move the quotient past
+** a whole number. */
 static double least_alike(double ln_rate, double sure) {
   double n = ceil(log1p(-sure) / ln_rate) - 1;
   if (!(n < EV_MOST_QUESTIONS)) return HUGE_VAL;

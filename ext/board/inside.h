@@ -69,12 +69,12 @@ typedef struct board_task {
 } board_task;
 
 /* An answer that does not fit in a bit: it has a score, or it is not the first. */
-typedef struct board_odd {
+typedef struct board_extra {
   double score;
   uint32_t model, question;
   signed char correct;
   bool scored, first;
-} board_odd;
+} board_extra;
 
 /* An unknown answer. */
 typedef struct board_unknown {
@@ -112,14 +112,14 @@ static inline uint32_t board_popcount(uint64_t x) {
 }
 
 /* Results computed once, when first asked for. */
-typedef struct board_asked {
+typedef struct board_cached {
   bool known;
   ev_interval ci;
-} board_asked;
+} board_cached;
 
 typedef struct board_total {
   board_standing standing;
-  board_asked ci, macro, other_tasks, bounded, cost, per_right;
+  board_cached ci, macro, other_tasks, bounded, cost, per_right;
   double best;
   ev_interval ranks; /* with it */
 } board_total;
@@ -152,8 +152,8 @@ struct board {
   board_model *model;
   board_task *task;
   size_t model_room, task_room;
-  board_odd *odds;
-  size_t odd_count, odd_room;
+  board_extra *extras;
+  size_t extra_count, extra_room;
   board_unknown *unknown;
   size_t unknown_count, unknown_room;
   board_spent *spent;
@@ -264,7 +264,7 @@ void board_free_units(board_units *units);
 ev_status board_units_interval(const board_units *units, bool graded, bool repeated,
                                const ev_options *options, ev_host host, ev_interval *ci);
 
-/* The mean of tasks, each counting alike, on all questions or on the common ones. */
+/* The mean of tasks, each with the same weight, on all questions or on the common ones. */
 ev_status board_tasks_interval(const board *b, size_t model, bool common,
                                const board_missing *missing, ev_host host, ev_interval *ci);
 
@@ -278,8 +278,8 @@ static inline bool board_over_tasks(const board *b, const board_standing *s) {
 }
 
 /* Keeps an interval; one that failed because memory was short is computed again. */
-static inline ev_status board_keep(board_asked *kept, ev_status status, const ev_interval *ci) {
-  *kept = (board_asked){status == EV_OK, *ci};
+static inline ev_status board_keep(board_cached *kept, ev_status status, const ev_interval *ci) {
+  *kept = (board_cached){status == EV_OK, *ci};
   return status;
 }
 

@@ -124,7 +124,7 @@ static bool walk_slice(const board *b, const board_pair *p, shared *s, differenc
   return walk_task(b, p, p->slice - 1, s, d) && (!d || (append_bits(d, s) && end_task(d, 1)));
 }
 
-/* The same where each task counts alike: the means are those of task means. */
+/* The same where each task counts the same: the means are those of task means. */
 static bool walk_tasks(const board *b, board_pair *p, shared *all, differences *d) {
   board_sum sum_a = {0, 0}, sum_b = {0, 0};
   double tasks = 0;

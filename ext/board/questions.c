@@ -105,7 +105,7 @@ static void add_rests(const board *b, size_t model, board_rest *rest) {
   }
 }
 
-static bool know_rests(board *b) {
+static bool compute_rests(board *b) {
   if (b->rests) return true;
   b->rests = calloc(b->models.count + 1, sizeof *b->rests);
   for (size_t m = 0; b->rests && m < b->models.count; m++) add_rests(b, m, &b->rests[m]);
@@ -133,7 +133,7 @@ static size_t list_answers(const board *b, size_t question, ev_item_answer *list
 
 /* `list` is to be freed; NULL without memory. */
 static ev_item_answer *answers_to(board *b, size_t question, size_t *count) {
-  if (!know_rests(b)) return NULL;
+  if (!compute_rests(b)) return NULL;
   ev_item_answer *list = malloc((b->models.count + 1) * sizeof *list);
   if (list) *count = list_answers(b, question, list);
   return list;

@@ -86,8 +86,8 @@ static bool number_rows(board *b) {
   size_t questions = b->questions.count;
   b->row_of = calloc(questions + 1, sizeof *b->row_of);
   if (!b->row_of) return false;
-  for (size_t i = 0; i < b->odd_count; i++)
-    if (!b->odds[i].first) b->row_of[b->odds[i].question] = 1;
+  for (size_t i = 0; i < b->extra_count; i++)
+    if (!b->extras[i].first) b->row_of[b->extras[i].question] = 1;
   for (size_t q = 0; q < questions; q++)
     if (b->row_of[q] || b->task[board_task_of(b, q)].graded)
       b->row_of[q] = (uint32_t)++b->row_count;
@@ -113,10 +113,10 @@ static void move_bits(board *b) {
 }
 
 /* The share of an answer: in a graded task its score, elsewhere its verdict. */
-static double share_of(const board *b, const board_odd *odd) {
-  const board_task *task = &b->task[board_task_of(b, odd->question)];
-  if (!task->graded || !odd->scored) return odd->correct;
-  return (odd->score - task->lo) / (task->hi - task->lo);
+static double share_of(const board *b, const board_extra *extra) {
+  const board_task *task = &b->task[board_task_of(b, extra->question)];
+  if (!task->graded || !extra->scored) return extra->correct;
+  return (extra->score - task->lo) / (task->hi - task->lo);
 }
 
 static bool is_share(double x) {
@@ -125,11 +125,11 @@ static bool is_share(double x) {
 
 /* Adds the answers to the cells; a first answer replaces the bit that stood for it. */
 static void fill_cells(board *b, bool first) {
-  for (size_t i = 0; i < b->odd_count; i++) {
-    const board_odd *odd = &b->odds[i];
-    if (odd->first != first || !b->row_of[odd->question]) continue;
-    double share = share_of(b, odd);
-    size_t at = odd->model * b->row_count + b->row_of[odd->question] - 1;
+  for (size_t i = 0; i < b->extra_count; i++) {
+    const board_extra *extra = &b->extras[i];
+    if (extra->first != first || !b->row_of[extra->question]) continue;
+    double share = share_of(b, extra);
+    size_t at = extra->model * b->row_count + b->row_of[extra->question] - 1;
     board_cell *cell = &b->cells[at];
     if (first) {
       *cell = (board_cell){share, 1, !is_share(share)};
@@ -180,9 +180,9 @@ ev_status board_settle(board *b) {
   find_common(b);
   group_by_task(b);
   if (has_rows(b) && !(number_rows(b) && make_cells(b))) return EV_NO_MEMORY;
-  free(b->odds);
-  b->odds = NULL;
-  b->odd_count = b->odd_room = 0;
+  free(b->extras);
+  b->extras = NULL;
+  b->extra_count = b->extra_room = 0;
   return EV_OK;
 }
 

@@ -72,16 +72,14 @@ static const cli_board boards[] = {
                  {"pass^k", PERCENT("pass_hat_k")},
                  {"interval", "ci_text(hat_ci)"}}},
     {.verb = "noise",
-     .about = "The shares of the variance of one answer that are the tasks', the questions' and "
-              "the reruns', each with its %s interval.",
+     .about = "The shares of the variance of one answer that come from tasks, questions and "
+              "reruns, each with its %s interval.",
      .columns = {{"model", "model"},
-                 {"tasks", "tasks"},
-                 {"questions", "questions"},
-                 {"of tasks", PERCENT("task_share")},
+                 {"tasks", PERCENT("task_share")},
                  {"interval", "ci_text(task_ci)"},
-                 {"of questions", PERCENT("question_share")},
+                 {"questions", PERCENT("question_share")},
                  {"interval", "ci_text(question_ci)"},
-                 {"of reruns", PERCENT("rerun_share")},
+                 {"reruns", PERCENT("rerun_share")},
                  {"interval", "ci_text(rerun_ci)"}}},
     {.verb = "slices",
      .about = "A - B in points on each task, with its %s interval: above 0, B is worse. p is "
@@ -105,8 +103,8 @@ static const cli_board boards[] = {
                  {"?note", "note"}},
      .order = " ORDER BY note IS NOT 'perhaps miskeyed', difficulty DESC LIMIT 50"},
     {.verb = "votes",
-     .about = "Ratings from votes, with their %s intervals, and the ranks that are open to each "
-              "model: 400 points are odds of 10 to 1, unless --scale says otherwise.",
+     .about = "Ratings from votes, with their %s intervals, and the ranks that each model may "
+              "have: 400 points are odds of 10 to 1, unless --scale says otherwise.",
      .columns = {{"rank", "iif(rank_lo = rank_hi, rank_lo, rank_lo || '\u2013' || rank_hi)"},
                  {"model", "model"},
                  {"rating", "CAST(round(rating) AS INTEGER)"},

@@ -2,8 +2,8 @@
 ** Shared by the files of the program evalci.
 **
 ** main.c finds the verb, options.c reads the options, results.c opens the results, one file per
-** verb queries them in SQL, and table.c prints the answer.  host.c has what depends on the
-** system. There are no formulas here, and no text of the user's becomes SQL: it is bound.
+** verb queries them in SQL, and table.c prints the answer.  host.c has what depends on the system.
+** There are no formulas here, and no text of the user becomes part of a statement: it is bound.
 */
 #ifndef EVALCI_CLI_H
 #define EVALCI_CLI_H
@@ -187,7 +187,7 @@ void cli_close_results(cli_results *r);
 sqlite3_stmt *cli_ask(const cli *c, const cli_results *r, const char *sql);
 int cli_fail_results(const cli *c, const cli_results *r);
 void cli_add_count(sqlite3_str *to, const char *before, sqlite3_int64 n, const char *what);
-void cli_add_done(sqlite3_str *to, const import_done *d); /* counts what is in the table */
+void cli_add_done(sqlite3_str *to, const import_done *d); /* appends how much the table has */
 void cli_put_lines(sqlite3_str *text);                    /* prints it, and frees it */
 void cli_put_origin(const cli *c, const cli_results *r);  /* a line that says what was read */
 

@@ -54,8 +54,8 @@ static int plan_runs(const cli *c, const cli_plan *p, double accuracy, double wi
   double x[] = {accuracy, width, icc, question, attempt, p->level};
   for (int i = 0; i < 3; i++)
     if (!ask_number(c, p->db, sql[i], x, 6, &plan[i])) return CLI_ERROR;
-  printf("For a %.10g%% interval that is %.10g points wide, around an accuracy of %.10g, if %.3g%% "
-         "of an\nanswer's variance is the question's:\n",
+  printf("For a %.10g%% interval that is %.10g points wide, around an accuracy of %.10g,\n"
+         "if %.3g%% of an answer's variance comes from the question:\n",
          100 * p->level, 100 * width, accuracy, 100 * icc);
   put_count(plan[0]);
   printf(", %.0f attempt%s at each, at a cost of %.10g\n", plan[1], plan[1] == 1 ? "" : "s",

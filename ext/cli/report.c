@@ -70,7 +70,7 @@ static int put_page(const cli *c, const char *page, size_t size) {
   return CLI_OK;
 }
 
-/* The name of what was imported, without its folder; a database keeps its own. */
+/* The origin of imported answers: the first file's name without its folder, and how many more. */
 static char *origin_of(const cli *c) {
   const char *name = c->names[0];
   for (const char *at = name; *at; at++)

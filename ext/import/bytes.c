@@ -2,8 +2,8 @@
 ** The bytes of a file, in pieces: from a file, from standard input, which is copied first so
 ** that it can be read twice, or from an entry of a zip archive.
 **
-** Text is UTF-8 and is checked to be; a byte order mark at its start is dropped.  Where it is
-** not, the message says what it seems to be instead.
+** Text is UTF-8 and is checked to be; a byte order mark at its start is dropped.  If it is not, the
+** message says which encoding it seems to be.
 */
 #include <string.h>
 #include <sys/stat.h>

@@ -96,7 +96,7 @@ typedef struct import_file {
   bool one_run;  /* if two such files have the same model and task, only the later one is taken */
   bool strict;   /* a person's table: two rows for the same attempt are refused */
   bool skipped;  /* the file is left out; `note` says why */
-  const struct import_file *told_with; /* set by import_tell_together() */
+  const struct import_file *told_with; /* set by import_report_together() */
   sqlite3_int64 rows;                  /* votes or counts, which settle.c does not handle */
   sqlite3_int64 id;                    /* counts the files */
   struct import_source *source;        /* where its bytes are: bytes.c */
@@ -139,7 +139,7 @@ bool import_note(import_run *run, import_file *file, const char *format, ...);
 
 /* Reports consecutive files of the same format and model in one line, for tools that write one
 ** file per answer. */
-void import_tell_together(import_run *run, import_file *file);
+void import_report_together(import_run *run, import_file *file);
 
 /* Sets a text of a file, such as &file->model; NULL and "" leave it. */
 bool import_set(import_run *run, char **out, const char *format, ...);

@@ -91,7 +91,7 @@ bool import_set(import_run *run, char **out, const char *format, ...) {
   return ok;
 }
 
-void import_tell_together(import_run *run, import_file *file) {
+void import_report_together(import_run *run, import_file *file) {
   const import_file *first = run->together;
   if (first && first->format == file->format && file->model &&
       strcmp(first->model, file->model) == 0)
@@ -259,7 +259,7 @@ static bool read_file(import_run *run, import_file *file) {
 }
 
 /* Frees what was needed only for reading: there may be many files. */
-static void let_go(import_file *file) {
+static void free_reading(import_file *file) {
   sqlite3_free((void *)file->outline);
   import_zip_free(file->source->zip);
   file->outline = NULL;
@@ -273,7 +273,7 @@ static bool add_file(walk *w, const char *path, sqlite3_int64 size, bool given) 
   file->source->size = size;
   if (!file->source->path) return import_no_memory(w->run);
   bool ok = read_file(w->run, file) && import_progress(w->run);
-  let_go(file);
+  free_reading(file);
   return ok;
 }
 
@@ -395,7 +395,7 @@ static bool is_kept(const import_run *run, const char *name, size_t length) {
 }
 
 /* Splits a list of columns. */
-static bool cut_names(import_run *run, const char *at, int most, int *count) {
+static bool split_names(import_run *run, const char *at, int most, int *count) {
   while (at && *at) {
     size_t n = strcspn(at, ",");
     while (n > 0 && *at == ' ') at++, n--;
@@ -412,13 +412,13 @@ static bool cut_names(import_run *run, const char *at, int most, int *count) {
 }
 
 /* The columns to keep: those the person asks for, then those that formats have. */
-static bool cut_keep(import_run *run) {
+static bool split_keep(import_run *run) {
   int count = 0;
-  bool ok = cut_names(run, run->choices->keep, IMPORT_MOST_ASKED, &count);
+  bool ok = split_names(run, run->choices->keep, IMPORT_MOST_ASKED, &count);
   run->asked = count;
   const import_format *format;
   for (int i = 0; ok && (format = import_formats(i, NULL, NULL, NULL, NULL)); i++)
-    ok = cut_names(run, format->keeps, IMPORT_MOST_KEPT, &count);
+    ok = split_names(run, format->keeps, IMPORT_MOST_KEPT, &count);
   return ok;
 }
 
@@ -430,9 +430,9 @@ static bool check_choices(import_run *run) {
                        c->lo, c->hi);
   const char *name = NULL;
   for (int i = 0; c->from && import_formats(i, &name, NULL, NULL, NULL); i++)
-    if (strcmp(c->from, name) == 0) return cut_keep(run);
+    if (strcmp(c->from, name) == 0) return split_keep(run);
   return c->from ? import_fail(run, NULL, "there is no format %s; see evalci formats", c->from)
-                 : cut_keep(run);
+                 : split_keep(run);
 }
 
 static bool open_scratch(import_run *run) {

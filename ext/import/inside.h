@@ -1,5 +1,5 @@
 /*
-** Private to ext/import: shared by its files, beside formats.h.
+** Private to ext/import: shared by its files, in addition to formats.h.
 **
 **   import.c    files and folders, one after the other
 **   bytes.c     the bytes of a file, standard input or an entry of a zip archive

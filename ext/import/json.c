@@ -3,8 +3,8 @@
 **
 ** 1. `at` leads through the keys of objects to the array or object whose elements are the
 **    records.  What lies beside that way is copied to `rest`, the document without them.
-** 2. A record is copied; where `keys` are given, only those of its keys.  What is passed over
-**    is read all the same, and costs no memory.
+** 2. A record is copied; where `keys` are given, only those of its keys.  The other keys are
+**    read too, but are not kept.
 ** 3. NaN, Infinity and -Infinity become null: Python writes them.
 **
 ** Values within a record are read recursively, at most IMPORT_DEEPEST deep.
@@ -299,8 +299,8 @@ static bool copy_outside(import_records *r) {
   return keep(r, &r->rest, r->by_key ? "}" : "]", 1);
 }
 
-/* Reads on, outside the records, up to the next records. */
-static bool go_on(import_records *r) {
+/* Reads outside the records, up to the next ones. */
+static bool seek_records(import_records *r) {
   while (r->state == OUTSIDE) {
     bool ended;
     if (!copy_comma(r, &r->rest, r->any[r->level], &ended)) return false;
@@ -357,7 +357,7 @@ static int next_json(import_records *r) {
   int found = 0;
   if (r->state == START && !begin(r)) return -1;
   while (found == 0 && r->state != DONE) {
-    if (r->state == OUTSIDE && !go_on(r)) return -1;
+    if (r->state == OUTSIDE && !seek_records(r)) return -1;
     if (r->state == WITHIN) found = next_within(r);
     if (r->state == LINES) found = next_line(r);
   }

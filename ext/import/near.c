@@ -1,5 +1,5 @@
 /*
-** The surroundings of a file: the names of its folders, and files beside it.
+** What lies around a file: the names of its folders, and the files beside it.
 */
 #include <dirent.h>
 #include <string.h>

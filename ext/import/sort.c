@@ -130,7 +130,7 @@ static const unsigned char *row_of(const run *r) {
 }
 
 /* Makes sure that `size` bytes are in the buffer; false if they cannot be read. */
-static bool at_hand(import_sort *s, run *r, size_t size) {
+static bool fill_buffer(import_sort *s, run *r, size_t size) {
   size_t left = r->filled - r->used;
   if (left >= size) return true;
   if (size > r->room) {
@@ -155,11 +155,11 @@ static bool is_empty(const run *r) {
 }
 
 static bool load_row(import_sort *s, run *r) {
-  return at_hand(s, r, sizeof(lengths)) && at_hand(s, r, size_of(row_of(r)));
+  return fill_buffer(s, r, sizeof(lengths)) && fill_buffer(s, r, size_of(row_of(r)));
 }
 
 /* Sifts the number at `i` down the heap. */
-static void sink(import_sort *s, size_t i) {
+static void sift_down(import_sort *s, size_t i) {
   for (size_t child; (child = 2 * i + 1) < s->heap_count; i = child) {
     if (child + 1 < s->heap_count &&
         compare(row_of(&s->runs[s->heap[child + 1]]), row_of(&s->runs[s->heap[child]])) < 0)
@@ -194,7 +194,7 @@ static bool start_runs(import_sort *s) {
     if (!s->runs[i].buffer || !load_row(s, &s->runs[i])) return false;
   }
   s->heap_count = s->run_count;
-  for (size_t i = s->heap_count; i-- > 0;) sink(s, i);
+  for (size_t i = s->heap_count; i-- > 0;) sift_down(s, i);
   return true;
 }
 
@@ -206,7 +206,7 @@ static bool advance(import_sort *s) {
     s->heap[0] = s->heap[--s->heap_count];
   else if (!load_row(s, top))
     return false;
-  sink(s, 0);
+  sift_down(s, 0);
   return true;
 }
 

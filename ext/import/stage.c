@@ -1,5 +1,5 @@
 /*
-** Answers as they are found, checked, and kept until all files are read.
+** Checks answers as they are found, and keeps them until all files are read.
 **
 **   model, item   may not be blank
 **   attempt       a whole number; where there is none, settle.c counts

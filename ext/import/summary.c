@@ -117,8 +117,8 @@ static int compare_lines(const void *a, const void *b) {
 }
 
 /* Reports one file and model: the lines from `from` up to `to`. */
-static bool tell(import_run *run, sqlite3_stmt *add, const import_file *f, const line *from,
-                 const line *to) {
+static bool add_line(import_run *run, sqlite3_stmt *add, const import_file *f, const line *from,
+                     const line *to) {
   import_pair sum = {.least = INFINITY, .most = -INFINITY};
   for (const line *l = from; l < to; l++) {
     sum.rows += l->pair->rows;
@@ -185,12 +185,12 @@ bool import_summarize(import_run *run) {
       size_t to = at;
       while (to < count && lines[to].file == f && strcmp(lines[to].model, lines[at].model) == 0)
         to++;
-      ok = tell(run, add, f, lines + at, lines + to);
+      ok = add_line(run, add, f, lines + at, lines + to);
       at = to;
     }
     while (at < count && lines[at].file == f) at++;
     if (ok && (before == at || f->skipped) && (f->note || f->given || f->rows))
-      ok = tell(run, add, f, lines, lines);
+      ok = add_line(run, add, f, lines, lines);
   }
   sqlite3_finalize(add);
   sqlite3_free(lines);

@@ -145,7 +145,7 @@ static bool read(import_run *run, import_file *file) {
   if (!ok || !(report ? import_set(run, &file->model, "%s", file->stem)
                       : import_folder(run, file, above, &file->model)))
     return false;
-  if (import_named(file, "report.json")) import_tell_together(run, file);
+  if (import_named(file, "report.json")) import_report_together(run, file);
   return report ? read_report(run, file)
          : list ? read_resolved(run, file)
                 : import_each(run, file, NULL, NULL, verdicts);

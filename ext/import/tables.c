@@ -100,7 +100,7 @@ typedef struct reading {
 enum { MOST_KEYS = 10000 }; /* that are remembered */
 
 /* A key that was not met before. */
-static bool learn(reading *r, meaning *m, const char *key, size_t length) {
+static bool add_key(reading *r, meaning *m, const char *key, size_t length) {
   m->role = m->kept = -1;
   m->name = sqlite3_malloc64(length + 1);
   if (!m->name) return import_no_memory(r->run);
@@ -155,7 +155,7 @@ static bool take_pair(reading *r, const pairs *p) {
   bool make = import_map_count(r->keys) < MOST_KEYS;
   meaning *m = import_map_at(r->keys, p->key, length, make);
   if (!m) return !make || import_no_memory(r->run);
-  if (!m->name && !learn(r, m, p->key, length)) return false;
+  if (!m->name && !add_key(r, m, p->key, length)) return false;
   bool is_role = m->role >= 0 && r->roles[m->role] == m;
   if (!is_role && m->kept < 0) return true;
   import_value v = read_value(r, p->value, p->value_end);

@@ -78,7 +78,7 @@ static bool is_ranged(const import_taking *t) {
          (c->lo != 0 || c->hi != 1);
 }
 
-/* What results will hold of it. */
+/* Counts what results will hold of the row. */
 static void count_row(import_taking *t) {
   const import_staged *r = &t->row;
   bool scored = r->score.type == IMPORT_REAL, graded = t->pair->graded && scored;
@@ -91,7 +91,7 @@ static void count_row(import_taking *t) {
 }
 
 /* Moves to the next row that is taken. */
-static bool go_on(import_taking *t) {
+static bool next_taken(import_taking *t) {
   const unsigned char *key, *row;
   size_t key_length, row_length;
   for (bool taken = false; !taken;) {
@@ -160,7 +160,7 @@ static import_taking *taking_of(sqlite3_vtab_cursor *cursor) {
 }
 
 static int next(sqlite3_vtab_cursor *cursor) {
-  return go_on(taking_of(cursor)) ? SQLITE_OK : SQLITE_ERROR;
+  return next_taken(taking_of(cursor)) ? SQLITE_OK : SQLITE_ERROR;
 }
 
 static int filter(sqlite3_vtab_cursor *cursor, int plan, const char *text, int argc,

@@ -1,6 +1,6 @@
 /*
-** Reading arguments, and saying what is wrong with them: lower case, the
-** function's name first, the value shown, the way out last (contract 12).
+** Reads arguments, and reports what is wrong with them: the function's name first, then what the
+** value must be, the value, and what to do (contract 12).
 */
 #include <math.h>
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 
 #include "function.h"
 
-/* Every whole number up to here is a double: 2^53. */
+/* 2^53: every whole number up to here is exact in a double. */
 static const double MOST_COUNT = 0x1p53;
 
 evalci_call evalci_call_of(sqlite3_context *context) {

@@ -71,7 +71,7 @@ static ev_status list_pairs(evalci_board_cursor *c, const size_t *const *named, 
 }
 
 /* Computes the counts of the row's pair once. */
-static ev_status know_pair(evalci_board_cursor *c) {
+static ev_status count_row_pair(evalci_board_cursor *c) {
   const evalci_board_row *row = &c->rows[c->at];
   if (c->known) return c->status;
   c->status = board_count_pair(c->board, row->model, row->other, &c->pair);
@@ -80,7 +80,7 @@ static ev_status know_pair(evalci_board_cursor *c) {
   return c->status;
 }
 
-static ev_status know_interval(evalci_board_cursor *c, ev_host host) {
+static ev_status compute_interval(evalci_board_cursor *c, ev_host host) {
   if (c->has_ci) return c->status;
   c->status = board_pair_interval(c->board, &c->pair, host, &c->ci);
   c->has_ci = true;
@@ -88,7 +88,7 @@ static ev_status know_interval(evalci_board_cursor *c, ev_host host) {
 }
 
 /* The same pair in the list of all pairs, where its models may be in the other order. */
-static ev_status held_pair(evalci_board_cursor *c, ev_host host, double *p_all, int *verdict) {
+static ev_status tested_pair(evalci_board_cursor *c, ev_host host, double *p_all, int *verdict) {
   size_t a = board_model_place(c->board, c->pair.a), b = board_model_place(c->board, c->pair.b);
   ev_status status = board_test_pairs(c->board, host);
   if (status != EV_OK) return status;
@@ -106,7 +106,7 @@ static const char *verdict_words(const board_pair *p, int verdict) {
 static void show_held(evalci_board_cursor *c, sqlite3_context *context, bool words) {
   double p_all = NAN;
   int verdict = 0;
-  ev_status status = held_pair(c, evalci_host_of(context), &p_all, &verdict);
+  ev_status status = tested_pair(c, evalci_host_of(context), &p_all, &verdict);
   if (!evalci_check_status(context, compare_name, status) || isnan(p_all)) return;
   if (words)
     evalci_result_words(context, verdict_words(&c->pair, verdict));
@@ -115,7 +115,7 @@ static void show_held(evalci_board_cursor *c, sqlite3_context *context, bool wor
 }
 
 static void show_pair_interval(evalci_board_cursor *c, sqlite3_context *context, int column) {
-  ev_status status = know_interval(c, evalci_host_of(context));
+  ev_status status = compute_interval(c, evalci_host_of(context));
   double diff = c->pair.mean_a - c->pair.mean_b;
   evalci_ci_part part = column == CM_ERR_LO   ? EVALCI_CI_BELOW
                         : column == CM_ERR_HI ? EVALCI_CI_ABOVE
@@ -138,7 +138,7 @@ static void show_chance(evalci_board_cursor *c, sqlite3_context *context, bool t
 static void show_compare(evalci_board_cursor *c, sqlite3_context *context, int column) {
   const evalci_board_row *row = &c->rows[c->at];
   const board_pair *p = &c->pair;
-  if (!evalci_check_status(context, compare_name, know_pair(c))) return;
+  if (!evalci_check_status(context, compare_name, count_row_pair(c))) return;
   switch (column) {
   case CM_MODEL_A:
     evalci_result_name(context, board_model_name(c->board, row->model));

@@ -7,14 +7,14 @@
 #include "board_gate.h"
 
 /* The subject of a message. */
-typedef struct gate_telling {
+typedef struct gate_sentence {
   sqlite3_str *out;
   const char *name[2];
   const board_gate_request *wish;
   const board_gate *gate;
   double level;
   bool models; /* compared with a model; else with a threshold */
-} gate_telling;
+} gate_sentence;
 
 /* Copies a name on one line, with control characters shown as ?. */
 char *evalci_gate_name(board_name name) {
@@ -44,7 +44,7 @@ typedef struct gate_text {
 
 /* Writes a probability in per cent; what would round to 0 or 100 is written as below 1 or above
 ** 99. */
-static gate_text sureness(double p) {
+static gate_text probability_text(double p) {
   gate_text w;
   if (isnan(p))
     strcpy(w.text, "not");
@@ -66,12 +66,12 @@ static gate_text hundredths(double share) {
 }
 
 /* Writes a number and the noun that it counts. */
-static void append_count(gate_telling *t, double n, const char *what) {
+static void append_count(gate_sentence *t, double n, const char *what) {
   sqlite3_str_appendf(t->out, "%.0f %s%s", n, what, n == 1 ? "" : "s");
 }
 
 /* Writes the criterion, after a verb: "is no", "is" or "may be". */
-static void append_worse(gate_telling *t) {
+static void append_worse(gate_sentence *t) {
   if (!t->models)
     sqlite3_str_appendf(t->out, " below %s%%", hundredths(t->wish->threshold).text);
   else if (t->wish->margin > 0)
@@ -81,7 +81,7 @@ static void append_worse(gate_telling *t) {
     sqlite3_str_appendf(t->out, " worse than %s", t->name[BOARD_BASELINE]);
 }
 
-static void append_result(gate_telling *t) {
+static void append_result(gate_sentence *t) {
   const board_gate *g = t->gate;
   bool good = g->prob >= t->wish->sure, bad = g->result == BOARD_FAIL;
   sqlite3_str_appendf(t->out, "%s: %s %s",
@@ -93,15 +93,15 @@ static void append_result(gate_telling *t) {
                       : bad ? "is"
                             : "may be");
   append_worse(t);
-  sqlite3_str_appendf(t->out, ", %s sure%s", sureness(bad ? g->worse : g->prob).text,
+  sqlite3_str_appendf(t->out, ", %s sure%s", probability_text(bad ? g->worse : g->prob).text,
                       good || bad ? "" : " that it is not");
 }
 
 /* Says why a pass on the known answers is not a pass. */
-static void append_bound(gate_telling *t) {
+static void append_bound(gate_sentence *t) {
   const board_gate *g = t->gate;
   sqlite3_str_appendf(t->out, " by the answers that are known, but %s sure if the ",
-                      sureness(g->bound).text);
+                      probability_text(g->bound).text);
   append_count(t, g->errored[BOARD_CANDIDATE], "errored answer");
   sqlite3_str_appendf(t->out, " of %s were wrong", t->name[BOARD_CANDIDATE]);
   if (g->errored[BOARD_BASELINE] > 0) {
@@ -112,7 +112,7 @@ static void append_bound(gate_telling *t) {
   sqlite3_str_appendall(t->out, "; ask those questions again");
 }
 
-static void append_numbers(gate_telling *t) {
+static void append_numbers(gate_sentence *t) {
   const board_gate *g = t->gate;
   const double *accuracy = g->accuracy;
   double base = t->models ? 0 : t->wish->threshold;
@@ -127,14 +127,14 @@ static void append_numbers(gate_telling *t) {
 
 /* Whether more questions are needed before any result could pass.  It does not matter for a
 ** candidate that is ahead of the baseline, beyond the margin, or below the threshold. */
-static bool needs_least(const gate_telling *t) {
+static bool needs_least(const gate_sentence *t) {
   const board_gate *g = t->gate;
   double diff = g->accuracy[BOARD_CANDIDATE] - g->accuracy[BOARD_BASELINE];
   bool near = t->models ? diff <= 0 && diff + t->wish->margin > 0 : diff > 0;
   return near && g->questions < g->least && g->least < HUGE_VAL;
 }
 
-static void append_more(gate_telling *t) {
+static void append_more(gate_sentence *t) {
   const board_gate *g = t->gate;
   if (needs_least(t)) {
     if (t->models)
@@ -153,7 +153,7 @@ static void append_more(gate_telling *t) {
 }
 
 /* Writes a number for each of the two models, if either is positive. */
-static void append_each(gate_telling *t, const double n[2], const char *what, const char *of,
+static void append_each(gate_sentence *t, const double n[2], const char *what, const char *of,
                         const char *then) {
   bool first = true;
   for (int i = BOARD_CANDIDATE; i >= BOARD_BASELINE; i--) {
@@ -167,7 +167,7 @@ static void append_each(gate_telling *t, const double n[2], const char *what, co
 }
 
 /* Says why nothing can be judged. */
-static void append_obstacle(gate_telling *t) {
+static void append_obstacle(gate_sentence *t) {
   const board_gate *g = t->gate;
   bool skipped = g->errors == BOARD_ERRORS_SKIPPED;
   sqlite3_str_appendf(t->out, "unsure: %s cannot be compared with ", t->name[BOARD_CANDIDATE]);
@@ -184,14 +184,14 @@ static void append_obstacle(gate_telling *t) {
                                    : " of both");
 }
 
-static void append_judgement(gate_telling *t, bool undone) {
+static void append_judgement(gate_sentence *t, bool undone) {
   append_result(t);
   if (undone) append_bound(t);
   append_numbers(t);
   if (t->gate->result == BOARD_UNSURE && !undone) append_more(t);
 }
 
-static void append_message(gate_telling *t) {
+static void append_message(gate_sentence *t) {
   const board_gate *g = t->gate;
   bool undone = g->result == BOARD_UNSURE && g->prob >= t->wish->sure;
   if (g->questions == 0 || g->outside)
@@ -211,12 +211,12 @@ char *evalci_gate_message(const board *b, const board_gate_request *wish, const 
                           : sqlite3_mprintf("");
   char *text = NULL;
   if (candidate && baseline) {
-    gate_telling t = {sqlite3_str_new(NULL),
-                      {baseline, candidate},
-                      wish,
-                      gate,
-                      board_settings_of(b)->level,
-                      models};
+    gate_sentence t = {sqlite3_str_new(NULL),
+                       {baseline, candidate},
+                       wish,
+                       gate,
+                       board_settings_of(b)->level,
+                       models};
     append_message(&t);
     text = sqlite3_str_finish(t.out);
   }

@@ -25,7 +25,7 @@ static const char *const judge_aliases[JUDGE_ROLES][EVALCI_MOST_ALIASES] = {
     [MODEL] = {"model_name", "llm", "provider"},
 };
 
-/* Numbers as they stand in the options, to be put into SQL. */
+/* The options: names of columns, which the query quotes, and numbers, which are bound to it. */
 typedef struct judge_options {
   char *columns[JUDGE_ROLES]; /* sqlite3_malloc'ed; NULL where not given */
   double level, lo, hi;

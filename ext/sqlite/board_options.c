@@ -4,11 +4,11 @@
 **   "model", "task", "item", "attempt", "correct", "score", "error", "score_lo", "score_hi"
 **   "cost", "latency", "k", "n"  the name of the column that is that
 **   "level"   of intervals and verdicts, 0.95
-**   "by"      "question", or "task": each task counts alike
+**   "by"      "question", or "task": each task counts the same
 **   "errors"  "skip", or "wrong": what an answer that is not known counts as
-**   "lo", "hi"  the range of scores, in tasks whose rows do not say
+**   "lo", "hi"  the range of scores, in tasks whose rows do not declare one
 **   "pairs"   "holm": the correction for testing all pairs
-**   "title", "note", "date"  of eval_report: its heading, a text under that, when it was made
+**   "title", "note", "date"  of eval_report: its heading, a text below that, its date
 **   "origin"  likewise: where the rows are from, in place of the database's name
 */
 #include <string.h>

@@ -1,8 +1,7 @@
 /*
-** eval_report([source [, options]]): the board as one page of HTML, which needs nothing
-** else.  Beside the options of the tables it has "title", "note", "date" and "origin", which are
-** shown as they are: the page itself knows no clock, so that the same data give the same
-** page.
+** eval_report([source [, options]]): the board as one page of HTML, which needs nothing else.
+** Beside the options of the tables it has "title", "note", "date" and "origin", which are shown as
+** they are: the page itself reads no clock, so that the same data give the same page.
 **
 **   SELECT eval_report('results', '{"title":"Spring eval"}');
 **

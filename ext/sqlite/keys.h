@@ -20,7 +20,7 @@ typedef struct evalci_key {
   unsigned size;
 } evalci_key;
 
-/* 16 bytes and 8 a count, and the bytes of text and blobs beside them. */
+/* An entry takes 16 bytes, 8 per count, and the bytes of its text or blob. */
 typedef struct evalci_entry {
   union {
     sqlite3_int64 integer;
@@ -54,8 +54,8 @@ bool evalci_read_name(evalci_call *call, const char *argument, sqlite3_value *va
 /* The entry of a key, added if it is new; NULL when memory is short. */
 evalci_entry *evalci_entry_of(evalci_keys *keys, const evalci_key *key);
 
-/* Adds `times` times the counts to an entry.  After a negative `times` the entry may have moved
-** or gone. */
+/* Adds `times` times the counts to an entry.  After a negative `times` the entry may have been
+** moved or removed. */
 void evalci_add_to_entry(evalci_keys *keys, evalci_entry *e, const sqlite3_int64 *counts,
                          int times);
 

@@ -7,8 +7,8 @@
 
 #include "surface.h"
 
-/* Every cluster has at least one attempt of its own, and k attempts are a product of
-** k factors. */
+/* Reads k of pass@k.  Every cluster has at least one attempt, and k attempts are a product of k
+** factors. */
 static bool read_attempts(evalci_call *call, sqlite3_value **argv, ev_options *out) {
   return evalci_read_whole(call, "k", argv[0], 1, 1e6, &out->attempts);
 }
@@ -46,7 +46,7 @@ static bool read_quantile(evalci_call *call, sqlite3_value **argv, ev_options *o
                      evalci_show(argv[0]).text);
 }
 
-/* Its upper limit depends on the range, which is read after it. */
+/* Reads a margin.  Its limits depend on the range, which is read after it. */
 static bool read_margin(evalci_call *call, sqlite3_value **argv, ev_options *out) {
   if (evalci_read_number(argv[0], &out->margin)) return true;
   return evalci_fail(call,
@@ -55,7 +55,7 @@ static bool read_margin(evalci_call *call, sqlite3_value **argv, ev_options *out
                      evalci_show(argv[0]).text);
 }
 
-/* The range that limits it is read after it. */
+/* Reads a threshold.  Its limits are the range, which is read after it. */
 static bool read_threshold(evalci_call *call, sqlite3_value **argv, ev_options *out) {
   if (evalci_read_number(argv[0], &out->threshold)) return true;
   return evalci_fail(call, "t must be a number, got %s; 0.8 asks for the chance of more than 80%%",

@@ -11,13 +11,13 @@ static const char *const *picture_arguments(const evalci_function *f) {
   return f->picture->arguments;
 }
 
-typedef struct album {
+typedef struct picture_state {
   int first, end, room; /* marks first to end are in the frame */
   bool started, failed;
   evalci_mark *marks;
   evalci_drawing options; /* of the first row */
   evalci_kept_text given;
-} album;
+} picture_state;
 
 static void free_mark(evalci_mark *mark) {
   for (int i = 0; i < 2; i++) sqlite3_free(mark->labels[i]);
@@ -25,7 +25,7 @@ static void free_mark(evalci_mark *mark) {
 }
 
 /* Makes room for one more mark: by removing marks that have left the frame before allocating. */
-static evalci_mark *next_mark(album *a) {
+static evalci_mark *next_mark(picture_state *a) {
   if (a->end == a->room && a->first > a->room / 2) {
     for (int i = a->first; i < a->end; i++) a->marks[i - a->first] = a->marks[i];
     a->end -= a->first;
@@ -41,7 +41,8 @@ static evalci_mark *next_mark(album *a) {
   return &a->marks[a->end];
 }
 
-static bool add_mark(const evalci_picture *p, evalci_call *call, album *a, sqlite3_value **argv) {
+static bool add_mark(const evalci_picture *p, evalci_call *call, picture_state *a,
+                     sqlite3_value **argv) {
   evalci_mark mark = {{NULL, NULL}, {0}, {0}};
   if (a->end - a->first == p->most)
     return evalci_fail(call, "at most %d rows can be drawn; %s", p->most, p->instead);
@@ -61,8 +62,8 @@ static bool add_mark(const evalci_picture *p, evalci_call *call, album *a, sqlit
   return done;
 }
 
-static bool start_album(const evalci_picture *p, evalci_call *call, album *a,
-                        sqlite3_value *options) {
+static bool start_picture(const evalci_picture *p, evalci_call *call, picture_state *a,
+                          sqlite3_value *options) {
   a->started = true;
   if (!evalci_read_drawing(call, p->plain_options, options, &a->options)) return false;
   return evalci_keep_text(&a->given, options);
@@ -73,11 +74,11 @@ static void picture_step(sqlite3_context *context, int argc, sqlite3_value **arg
   const evalci_picture *p = f->picture;
   int arguments = evalci_arguments_of(f);
   sqlite3_value *options = argc > arguments ? argv[arguments] : NULL;
-  album *a = sqlite3_aggregate_context(context, sizeof *a);
+  picture_state *a = sqlite3_aggregate_context(context, sizeof *a);
   evalci_call call = evalci_call_of(context);
   if (a &&
       (a->started ? evalci_same_text(&call, &a->given, options)
-                  : start_album(p, &call, a, options)) &&
+                  : start_picture(p, &call, a, options)) &&
       add_mark(p, &call, a, argv))
     return;
   if (a) a->failed = true;
@@ -87,13 +88,13 @@ static void picture_step(sqlite3_context *context, int argc, sqlite3_value **arg
 static void picture_inverse(sqlite3_context *context, int argc, sqlite3_value **argv) {
   (void)argc;
   (void)argv;
-  album *a = sqlite3_aggregate_context(context, sizeof *a);
+  picture_state *a = sqlite3_aggregate_context(context, sizeof *a);
   if (a && a->first < a->end) free_mark(&a->marks[a->first++]);
 }
 
 static void picture_value(sqlite3_context *context) {
   const evalci_picture *p = ((const evalci_function *)sqlite3_user_data(context))->picture;
-  const album *a = sqlite3_aggregate_context(context, 0);
+  const picture_state *a = sqlite3_aggregate_context(context, 0);
   evalci_call call = evalci_call_of(context);
   if (!a || a->failed || a->first == a->end) return;
   sqlite3_str *out = sqlite3_str_new(sqlite3_context_db_handle(context));
@@ -112,7 +113,7 @@ static void picture_value(sqlite3_context *context) {
 }
 
 static void picture_final(sqlite3_context *context) {
-  album *a = sqlite3_aggregate_context(context, 0);
+  picture_state *a = sqlite3_aggregate_context(context, 0);
   if (!a) return;
   picture_value(context);
   for (int i = a->first; i < a->end; i++) free_mark(&a->marks[i]);

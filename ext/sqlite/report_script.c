@@ -1,6 +1,6 @@
 /*
-** The report's script.  Without it everything can be read; with it a table is sorted by a
-** click on its heading, and a chart saved as a PNG.
+** The report's script.  Everything can be read without it; with it, a click on a heading sorts a
+** table, and a button saves a chart as a PNG.
 */
 #include "report.h"
 

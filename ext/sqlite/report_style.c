@@ -6,7 +6,7 @@
 
 /* clang-format off */
 const char *const report_style[] = {
-    /* Colours, light and dark: --near is what is too close to call, here and there. */
+    /* Colours, light and dark: --near shades what is too close to call, wherever it is shown. */
     ":root{color-scheme:light dark;--paper:#fff;--ink:#1b1f24;--soft:#57606a;--line:#d8dee4;\n"
     "--mark:#0b5fa5;--band:#a9cbe9;--near:#ffedc4;--likely:#fff9e9;--grid:#7a86932e;\n"
     "--open:#f3b545;--single:#fbdfa6;--apart:#e9edf1;\n"
@@ -87,7 +87,8 @@ const char *const report_style[] = {
     "#triangle.tight{grid-template-columns:13rem repeat(var(--m),minmax(0,3.2rem));\n"
     "font-size:.72rem;line-height:1.35rem;gap:1px}\n",
 
-    /* Panels of tasks; the best is in bold that takes no more room, so that panels are alike. */
+    /* Panels of tasks; the bold type of the best takes no more room, so that panels are laid out
+    ** alike. */
     ".panels{display:grid;grid-template-columns:repeat(auto-fill,minmax(19rem,1fr));\n"
     "gap:1.25rem 2rem;margin:1rem 0}.panel{min-width:0}\n"
     ".panel .numbers span:not(:first-child):not(:last-child){display:none}\n"
@@ -101,7 +102,7 @@ const char *const report_style[] = {
     "border:1px solid var(--line);border-radius:4px;cursor:pointer}\n"
     "button:hover{color:var(--ink)}\n",
 
-    /* On a phone a row of a table is two lines: what it is, and its picture. */
+    /* On a phone a row of a table has two lines: the model, and its picture. */
     "@media (max-width:44rem){\n"
     "h2{margin-top:2rem}#summary{font-size:1.1rem}\n"
     "table.plotted,.plotted thead,.plotted tbody{display:block}\n"

@@ -165,8 +165,8 @@ static int table_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
   return SQLITE_OK;
 }
 
-/* No xCreate: the table exists by its name alone, as json_each does.  No rowids: SQLite joins
-** the two sides of an OR by rowid, and would take rows of two different arguments for one. */
+/* No xCreate: the table exists by its name alone, as json_each does.  No rowids: SQLite joins the
+** two sides of an OR by rowid, and would take rows of different arguments for the same row. */
 static const sqlite3_module table_module = {
     .xConnect = table_connect,
     .xBestIndex = table_best_index,

@@ -240,16 +240,16 @@ const evalci_rows evalci_vote_counts = {
 
 /* Counts of a name: the rows that have it, and its place in the order of names.  Models are
 ** numbered by these places, so that the order of rows does not matter. */
-enum { NAME_MET, NAME_PLACE, NAME_COUNTS };
+enum { NAME_SEEN, NAME_PLACE, NAME_COUNTS };
 
-typedef struct ballot {
+typedef struct vote_table {
   evalci_keys names;
   evalci_entry **models;
   double *numbers; /* wins, losses, ties */
   ev_votes votes;
-} ballot;
+} vote_table;
 
-static void free_ballot(ballot *b) {
+static void free_vote_table(vote_table *b) {
   evalci_free_keys(&b->names);
   sqlite3_free(b->models);
   sqlite3_free(b->numbers);
@@ -268,20 +268,20 @@ static bool list_names(const evalci_keys *pairs, evalci_keys *names) {
     for (int i = 0; i < 2; i++) {
       evalci_entry *name = evalci_entry_of(names, &keys[i]);
       if (!name) return false;
-      if (!name->counts[NAME_MET]) evalci_add_to_entry(names, name, (sqlite3_int64[]){1, 0}, 1);
+      if (!name->counts[NAME_SEEN]) evalci_add_to_entry(names, name, (sqlite3_int64[]){1, 0}, 1);
     }
   }
   return true;
 }
 
 /* The place of a model; the number of models if it is not among them.  False without memory. */
-static bool find_place(ballot *b, const evalci_key *key, size_t *place) {
+static bool find_place(vote_table *b, const evalci_key *key, size_t *place) {
   evalci_entry *name = evalci_entry_of(&b->names, key);
-  if (name) *place = name->counts[NAME_MET] ? (size_t)name->counts[NAME_PLACE] : b->votes.models;
+  if (name) *place = name->counts[NAME_SEEN] ? (size_t)name->counts[NAME_PLACE] : b->votes.models;
   return name;
 }
 
-static bool order_names(ballot *b) {
+static bool order_names(vote_table *b) {
   size_t count = evalci_count_entries(&b->names), i = 0;
   b->models = sqlite3_malloc64(count * sizeof *b->models);
   if (!b->models) return false;
@@ -295,7 +295,7 @@ static bool order_names(ballot *b) {
 }
 
 /* Fills in the counts; false without memory. */
-static bool count_votes(const evalci_keys *pairs, ballot *b, double *total) {
+static bool count_votes(const evalci_keys *pairs, vote_table *b, double *total) {
   size_t m = b->votes.models, size = 3 * m * m * sizeof *b->numbers;
   double *wins = b->numbers = sqlite3_malloc64(size);
   if (!wins) return false;
@@ -317,7 +317,7 @@ static bool count_votes(const evalci_keys *pairs, ballot *b, double *total) {
   return true;
 }
 
-static bool find_anchor(evalci_call *call, const evalci_voting *voting, ballot *b) {
+static bool find_anchor(evalci_call *call, const evalci_voting *voting, vote_table *b) {
   const evalci_key *key = &voting->anchor_key;
   b->votes.anchor = b->votes.models;
   if (key->type == SQLITE_NULL) return true;
@@ -330,10 +330,10 @@ static bool find_anchor(evalci_call *call, const evalci_voting *voting, ballot *
 }
 
 /* False after leaving a message, or without memory. */
-static bool make_ballot(evalci_call *call, const evalci_keys *pairs, const evalci_voting *voting,
-                        ballot *b) {
+static bool make_vote_table(evalci_call *call, const evalci_keys *pairs,
+                            const evalci_voting *voting, vote_table *b) {
   double total;
-  *b = (ballot){.models = NULL};
+  *b = (vote_table){.models = NULL};
   if (!list_names(pairs, &b->names)) return false;
   if (evalci_count_entries(&b->names) > EV_MOST_RATED)
     return evalci_fail(
@@ -390,7 +390,7 @@ static void add_record(const ev_votes *v, size_t i, evalci_rated *out) {
 }
 
 /* Sorted by their values at the maximum, before these are put on the scale. */
-static void finish_ratings(ballot *b, const evalci_voting *voting, const ev_rating *ratings,
+static void finish_ratings(vote_table *b, const evalci_voting *voting, const ev_rating *ratings,
                            ev_contrast first_place, evalci_ratings *out) {
   out->count = b->votes.models;
   for (size_t i = 0; i < out->count; i++) {
@@ -411,19 +411,19 @@ static void finish_ratings(ballot *b, const evalci_voting *voting, const ev_rati
 ev_status evalci_rate_votes(evalci_call *call, const evalci_keys *pairs,
                             const evalci_voting *voting, const ev_options *options, ev_host host,
                             evalci_ratings *out) {
-  ballot b;
+  vote_table b;
   ev_contrast first_place;
   ev_status status = EV_NO_MEMORY;
   *out = (evalci_ratings){.rated = NULL};
   if (evalci_count_entries(pairs) == 0) return EV_OK;
-  if (make_ballot(call, pairs, voting, &b)) {
+  if (make_vote_table(call, pairs, voting, &b)) {
     ev_rating *ratings = sqlite3_malloc64(b.votes.models * sizeof *ratings);
     out->rated = sqlite3_malloc64(b.votes.models * sizeof *out->rated);
     if (ratings && out->rated) status = ev_rate(&b.votes, options, host, ratings, &first_place);
     if (status == EV_OK) finish_ratings(&b, voting, ratings, first_place, out);
     sqlite3_free(ratings);
   }
-  free_ballot(&b);
+  free_vote_table(&b);
   return call->message ? EV_OK : status;
 }
 
@@ -558,7 +558,8 @@ static void list_models(const ev_rated_pair *pairs, size_t models, listed_model 
   qsort(list, models, sizeof *list, ablest_first);
 }
 
-static void append_pair(sqlite3_str *out, const ballot *b, const ev_rated_pair *pair, bool turned) {
+static void append_pair(sqlite3_str *out, const vote_table *b, const ev_rated_pair *pair,
+                        bool turned) {
   ev_contrast diff = pair->diff;
   if (turned) diff = (ev_contrast){-diff.at, {-diff.ci.hi, -diff.ci.lo}};
   diff = as_chances(diff);
@@ -571,7 +572,7 @@ static void append_pair(sqlite3_str *out, const ballot *b, const ev_rated_pair *
   sqlite3_str_appendchar(out, 1, '}');
 }
 
-static void result_pairs(sqlite3_context *context, const ballot *b, const ev_rated_pair *pairs,
+static void result_pairs(sqlite3_context *context, const vote_table *b, const ev_rated_pair *pairs,
                          listed_model *list) {
   size_t models = b->votes.models;
   sqlite3_str *out = sqlite3_str_new(sqlite3_context_db_handle(context));
@@ -589,10 +590,10 @@ static void answer_pairs(sqlite3_context *context, const evalci_group *gathered)
   const evalci_function *f = sqlite3_user_data(context);
   const votes_group *g = (const votes_group *)gathered;
   evalci_call call = {f->name, NULL};
-  ballot b;
+  vote_table b;
   ev_status status = EV_NO_MEMORY;
   if (evalci_count_entries(&gathered->keys) == 0) return;
-  bool made = make_ballot(&call, &gathered->keys, &g->voting, &b);
+  bool made = make_vote_table(&call, &gathered->keys, &g->voting, &b);
   size_t models = made ? b.votes.models : 1;
   ev_rated_pair *pairs = sqlite3_malloc64(models * models * sizeof *pairs);
   listed_model *list = sqlite3_malloc64(models * sizeof *list);
@@ -601,7 +602,7 @@ static void answer_pairs(sqlite3_context *context, const evalci_group *gathered)
   if (check_votes(context, &call, status)) result_pairs(context, &b, pairs, list);
   sqlite3_free(pairs);
   sqlite3_free(list);
-  free_ballot(&b);
+  free_vote_table(&b);
 }
 
 const evalci_kind evalci_rated_models = {.json = true,

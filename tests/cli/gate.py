@@ -69,8 +69,8 @@ for what, says, *arguments in (
     ("nothing", "--candidate must name a model"),
     ("both gates", "must not both be given", *PAIR, "new", "--min", "0.8"),
     ("a margin of a threshold", "--margin must not be given with --min", "--candidate", "new", "--min", "0.8", "--margin", "0.1"),
-    ("a candidate that is none", "has no model 'none'; evalci leaderboard lists them", *PAIR, "none"),
-    ("a baseline that is none", "has no model 'none'", "--baseline", "none", "--candidate", "new"),
+    ("an unknown candidate", "has no model 'none'; evalci leaderboard lists them", *PAIR, "none"),
+    ("an unknown baseline", "has no model 'none'", "--baseline", "none", "--candidate", "new"),
     ("an empty baseline", "has no model ''", "--baseline", "", "--candidate", "new"),
     ("the same model", "candidate must not be the baseline", *PAIR, "old"),
     ("per cents of a baseline", "did you mean 0.85?", "--baseline", "85", "--candidate", "new"),
@@ -94,13 +94,13 @@ for what, says, *arguments in (
     ("a level", "--level must be a number", *PAIR, "new", "--level", "2"),
     ("errors", "--errors must be skip or wrong", *PAIR, "new", "--errors", "maybe"),
     ("by task", "--by is not an option of this verb", *PAIR, "new", "--by", "task"),
-    ("an option that is none", "did you mean --candidate?", "--candidat", "new"),
+    ("an unknown option", "did you mean --candidate?", "--candidat", "new"),
     ("an option without a value", "--candidate must be followed by MODEL", "--candidate"),
     ("an option twice", "given twice", *PAIR, "new", "--candidate", "new"),
     ("CSV", "--csv is not an option of this verb", *PAIR, "new", "--csv"),
     ("a column that is not there", "has no column q", *PAIR, "new", "--item", "q"),
     ("a table that is not there", "nothere", *PAIR, "new", "--table", "nothere"),
-    ("a format that is none", "nothing", *PAIR, "new", "--from", "nothing"),
+    ("an unknown format", "nothing", *PAIR, "new", "--from", "nothing"),
     ("scores the wrong way round", "--lo must be below --hi, got 1 and 0", *PAIR, "new", "--lo", "1", "--hi", "0"),
     ("a bound of words", "--lo must be a number", *PAIR, "new", "--lo", "low"),
 ):
@@ -124,7 +124,7 @@ cut.write_bytes(database.read_bytes()[:6000])
 gate("a database that was cut", 3, *GATE, source=cut)
 garbled = HERE / "garbled.db"
 garbled.write_bytes(b"SQLite format 3\0" + os.urandom(5000))
-gate("a database that is none", 3, *GATE, source=garbled)
+gate("a file that is not a database", 3, *GATE, source=garbled)
 bad = csv("bad.csv", {"old": 0.5}, 3)
 bad.write_text(bad.read_text() + "new,t,1,maybe\n")
 code, out, err = run("gate", bad, *GATE)

@@ -70,12 +70,12 @@ def test_help():
 
 
 def test_usage():
-    ends("a verb that is none", 3, "leaderbord", says="did you mean leaderboard?")
+    ends("an unknown verb", 3, "leaderbord", says="did you mean leaderboard?")
     ends("a file in place of a verb", 3, results, says="a verb must come first, got")
     ends("a verb far from any", 3, "xyzzy", says="evalci --help lists them")
-    ends("help of none", 3, "help", "gates", says="did you mean gate?")
+    ends("help for an unknown verb", 3, "help", "gates", says="did you mean gate?")
     ends("an option first", 3, "--json", "leaderboard", says="a verb must come first")
-    ends("an option that is none", 3, "leaderboard", results, "--jsn", says="did you mean --json?")
+    ends("an unknown option", 3, "leaderboard", results, "--jsn", says="did you mean --json?")
     ends("an option cut short", 3, "gate", results, "--cand", "x", says="did you mean --candidate?")
     ends("an option far from any", 3, "leaderboard", results, "--zzzzzzz", says="evalci leaderboard --help lists")
     ends("an option of another verb", 3, "leaderboard", results, "--margin", "1", says="--margin is not an option of this verb")
@@ -89,7 +89,7 @@ def test_usage():
     ends("per cents", 3, "leaderboard", results, "--level", "95", says="did you mean 0.95?")
     ends("by", 3, "leaderboard", results, "--by", "model", says="--by must be question or task, got 'model'")
     ends("errors", 3, "leaderboard", results, "--errors", "right", says="--errors must be skip or wrong, got 'right'")
-    ends("what steers a terminal is not printed", 3, "leaderboard", "\033[2J\x07.csv", says=" [2J .csv")
+    ends("control characters are not printed", 3, "leaderboard", "\033[2J\x07.csv", says=" [2J .csv")
     ends("after -- a name may begin with -", 3, "leaderboard", "--", "-none.csv", says="-none.csv")
 
 
@@ -135,6 +135,14 @@ def test_words():
     again.write_text(again.read_text().replace("\nm,t,7,", "\nm,t,6,"))
     out = ends("a repeated question is an attempt", 0, "leaderboard", again)
     check(f"and that is said: {out}", "several times" in " ".join(out.split()))
+    attempts = HERE / "attempts.csv"
+    attempts.write_text("model,task,item,attempt,correct\n" + "".join(
+        f"a-provider/a-model-of-a-long-name,task {i % 4},{i},{j},{int((i * 7 + j * i) % 5 > 1)}\n" for i in range(40) for j in range(1, 4)))
+    out = ends("the noise is a table in 80 columns", 0, "noise", attempts, says=["reruns", "a-provider/"])
+    fits("noise", out)
+    check(f"with a row per model: {out}", re.search(r"^model +tasks +interval +questions +interval +reruns +interval$", out, re.M))
+    fits("a plan of attempts", ends("a plan of attempts", 0, "plan", "0.8", "--width", "0.1", "--icc", "0.5", "--cost-question", "1",
+                                    "--cost-attempt", "0.2", says="183 questions"))
 
 
 def test_notes():
@@ -245,7 +253,7 @@ def test_columns():
     ends("a table of one's own", 3, "leaderboard", place, "--table", "runs", says=["the columns are llm, question, ok", "--item"])
     ends("with its columns named", 0, "leaderboard", place, "--table", "runs", "--item", "question", "--correct=ok", says="runs")
     ends("a column that is not there", 3, "leaderboard", place, "--table", "runs", "--item", "q", says="has no column q")
-    ends("a name that is no SQL", 3, "leaderboard", place, "--table", "runs", "--item", 'q"; DROP TABLE runs; --', says="has no column")
+    ends("a name is not SQL", 3, "leaderboard", place, "--table", "runs", "--item", 'q"; DROP TABLE runs; --', says="has no column")
     check("nothing was dropped", db.execute("SELECT count(*) FROM runs").fetchone() == (60,))
 
 

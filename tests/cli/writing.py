@@ -116,7 +116,7 @@ def test_import():
     ends("through a link", 0, "import", many, "-o", home / "link.db", says="60,080 answers")
     check("the link is one still", (home / "link.db").is_symlink() and answers(new) == ROWS + 80)
     (home / "text.db").write_text("these are notes, not a database; " * 50)
-    ends("into a file that is none", 3, "import", one, "-o", home / "text.db", says="not a database")
+    ends("into a file that is not a database", 3, "import", one, "-o", home / "text.db", says="not a database")
     check("which is as it was", (home / "text.db").read_text().startswith("these are notes"))
     ends("where there is no folder", 3, "import", one, "-o", home / "none/evals.db", says="No such file")
     spaced = home / "it's here.db"

@@ -48,12 +48,12 @@ def others(t):
             with zipfile.ZipFile(path, "w") as archive:
                 archive.writestr("a/b.txt", "hello")
         t.refuses(what, path, *reasons)
-    t.refuses("a format that is none", t.file("a.csv", CSV), "there is no format excel", **{"from": "excel"})
+    t.refuses("an unknown format", t.file("a.csv", CSV), "there is no format excel", **{"from": "excel"})
     t.refuses("what is not there", "/nowhere/a.csv", "/nowhere/a.csv: there is no such file or folder")
     t.refuses("an archive that is still written", t.file("a.eval", b"PK\3\4" + b"x" * 100), "no directory at its end")
     end = struct.pack("<IHHHHIIH", 0x06054b50, 0, 0, 1, 1, 60, 4, 0)
     t.refuses("a directory that is elsewhere", t.file("a.eval", b"PK\3\4" + b"x" * 100 + end[:12] + struct.pack("<IIH", 60, 1 << 30, 0)), "its directory lies outside")
-    t.refuses("a directory that is none", t.file("a.eval", b"PK\3\4" + b"x" * 100 + end), "its directory is cut short")
+    t.refuses("an invalid directory", t.file("a.eval", b"PK\3\4" + b"x" * 100 + end), "its directory is cut short")
     bomb = t.path("bomb.eval")
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("header.json", b"0" * 100000)
@@ -107,7 +107,7 @@ def places(t):
     for name, text in (("a.csv", CSV), ("note.txt", "hello"), ("config.json", '{"a":1}'), ("broken.json", '{"a":'), ("latin.csv", b"model,item,correct\nm\xe9,1,1\n")):
         (mixed / name).write_bytes(text if isinstance(text, bytes) else text.encode())
     said = t.imports("a folder with other files", mixed, ROWS)
-    t.check("what cannot be read in a folder is told", ["broken.json" in said, "not imported: line 1: it ends" in said, "Latin-1" in said, "config" in said], [True, True, True, False])
+    t.check("the summary lists unreadable files of a folder", ["broken.json" in said, "not imported: line 1: it ends" in said, "Latin-1" in said, "config" in said], [True, True, True, False])
     odd = t.path("o%dd 'n\"ame;\n.csv")
     odd.write_text(CSV)
     t.imports("any name", odd, [(odd.stem,)], "SELECT task FROM results")

@@ -71,11 +71,11 @@ def scores(t):
     t.imports("a range", t.file("range.csv", "model,task,item,score\nm,r,1,1\nm,r,2,1e1\nm,r,3,+5\n"),
               [(1, None, 1.0, 1.0, 10.0), (2, None, 10.0, 1.0, 10.0), (3, None, 5.0, 1.0, 10.0)],
               "SELECT item, correct, score, score_lo, score_hi FROM results ORDER BY item", lo=1, hi=10)
-    said = t.imports("scores without a range are told", t.file("wide.csv", "model,item,score\nm,1,7\nm,2,-0.5\n"), [(None, 7.0), (None, -0.5)],
+    said = t.imports("the summary says that scores need a range", t.file("wide.csv", "model,item,score\nm,1,7\nm,2,-0.5\n"), [(None, 7.0), (None, -0.5)],
                      "SELECT correct, score FROM results ORDER BY item")
     t.check("scores without a range: the note", "scores from -0.5 to 7" in said, True)
     t.refuses("a score outside the range", t.file("range.csv", "model,task,item,score\nm,r,1,11\n"), "line 2: score is outside the range", lo=1, hi=10)
-    t.refuses("a range that is none", t.file("range.csv", "model,task,item,score\nm,r,1,1\n"), "the lower first", lo=10, hi=1)
+    t.refuses("an invalid range", t.file("range.csv", "model,task,item,score\nm,r,1,1\n"), "the lower first", lo=10, hi=1)
     numbers = ["0.1", "-0.25", "123456789012345", "1e-3", "1E+2", "0.30000000000000004", "4.9e-324", "1.7976931348623157e308", ".5", "5.", "0.1234567890123456789"]
     t.imports("numbers", t.file("numbers.csv", "model,item,score\n" + "".join(f"m,{i},{x}\n" for i, x in enumerate(numbers))),
               [(float(x),) for x in numbers], "SELECT score FROM results ORDER BY item")
@@ -116,7 +116,7 @@ def columns(t):
         t.imports(f"a spreadsheet's decimal commas, {first!r}", t.file("s.csv", first + "model;item;score;cost\r\nm;1,5;0,25;1,5\r\nm;2;-0,5;\r\nm;3;1.0;2\r\n"),
                   [("1,5", 0.25, 1.5), (2, -0.5, None), (3, 1.0, 2.0)], "SELECT item, score, cost FROM results ORDER BY score <> 0.25, item")
     t.imports("a separator that is named", t.file("s.csv", "sep=,\nmodel,item,score\nm,1;2;3;4,0.5\n"), [("1;2;3;4", 0.5)], "SELECT item, score FROM results")
-    t.refuses("a comma that is none", t.file("s.csv", 'model,item,score\nm,1,"0,25"\n'), "line 2: score must be a number, got '0,25'")
+    t.refuses("a decimal comma between commas", t.file("s.csv", 'model,item,score\nm,1,"0,25"\n'), "line 2: score must be a number, got '0,25'")
     t.refuses("two commas", t.file("s.csv", "model;item;score\nm;1;1,234,5\n"), "got '1")
     t.refuses("per cents", t.file("s.csv", "model,item,score\nm,1,75%\n"), "without a per cent sign (and --hi 100), got '75%'")
     t.imports("a name goes before an alias", t.file("alias.csv", "id,item,llm,success\n9,1,m,0\n"), [("m", "alias", 1, 1, 0, None, None)])
@@ -142,7 +142,7 @@ def columns(t):
 def refused(t):
     head = "model,task,item,attempt,correct,score\n"
     for what, text, *reasons in (
-            ("words that are none", head + "m,t,1,1,maybe,\nm,t,2,1,1,\nm,t,3,1,0.5,\nm,t,4,1,,good\nm,t,5,1,,1e999\n",
+            ("invalid words", head + "m,t,1,1,maybe,\nm,t,2,1,1,\nm,t,3,1,0.5,\nm,t,4,1,,good\nm,t,5,1,,1e999\n",
              "line 2: correct must be 1 or 0", "got 'maybe'", "line 4: correct must be", "got '0.5'", "line 5: score must be a number, got 'good'",
              "line 6: score must be a number, got '1e999'", "nothing was imported"),
             ("records of two lines", head + 'm,"t\nu",1,1,maybe,\nm,t,2,1,maybe,\n', "line 2: correct must be", "line 4: correct must be"),
@@ -188,7 +188,7 @@ def twice(t):
     for time in 1, 2:
         said = t.run(db, file)[1]
         t.check(f"attempts that are counted, time {time}", t.rows(db), rows)
-        t.check(f"attempts that are counted are told, time {time}", "1 questions occur several times without an attempt" in said, True)
+        t.check(f"the summary says that attempts were counted, time {time}", "1 questions occur several times without an attempt" in said, True)
         content = content if time > 1 else db.read_bytes()
     t.check("the same again leaves the database as it is, byte for byte", content == db.read_bytes(), True)
     t.check("what is there", said.splitlines()[-1], "csv results: rows 4, models 1, tasks 1, questions 2")
@@ -262,7 +262,7 @@ def votes(t):
         file.write_text(content)
         t.run(db, file)
         t.check("votes: the file again", t.rows(db, query), expected)
-    t.refuses("votes: words that are none", t.file("votes.csv", "model_a,model_b,winner\nx,y,maybe\nx,x,tie\n,y,tie\n"), 
+    t.refuses("votes: invalid winners", t.file("votes.csv", "model_a,model_b,winner\nx,y,maybe\nx,x,tie\n,y,tie\n"), 
               "line 2: winner must be model_a, model_b, tie or both_bad, or 1, 0 or 0.5, got 'maybe'",
               "line 3: model_a and model_b must differ, got 'x'", "line 4: model_a and model_b must be names, got ''")
     scores = "left,right,won\nx,y,1\nx,y,0.0\nx,y,.5\nx,y,\n"
@@ -277,7 +277,7 @@ def counts(t):
     query = "SELECT model, task, k, n FROM counts ORDER BY model, task"
     t.imports("counts", t.file("c.csv", "model,task,k,n\na,t,3,5\nb,t,5,5\n"), [("a", "t", 3, 5), ("b", "t", 5, 5)], query)
     t.imports("counts by aliases", t.file("c.jsonl", '{"llm":"a","correct":3,"total":5}\n{"llm":"b","correct":0,"total":0}'), [("a", "c", 3, 5), ("b", "c", 0, 0)], query)
-    t.refuses("counts that are none", t.file("c.csv", "model,k,n\na,6,5\nb,x,5\n,1,1\n"), "line 2: k and n must be", "line 3: k and n must be", "line 4: model is blank")
+    t.refuses("invalid counts", t.file("c.csv", "model,k,n\na,6,5\nb,x,5\n,1,1\n"), "line 2: k and n must be", "line 3: k and n must be", "line 4: model is blank")
     t.refuses("counts and votes", [t.file("c.csv", "model,k,n\na,1,5\n"), t.file("v.csv", "model_a,model_b,winner\nx,y,tie\n")], "these are votes, and others are counts")
 
 

@@ -462,7 +462,7 @@ def databases(t):
         said = t.told(db, source)
         t.check(f"{tool}: is imported, tables of yours or not", isinstance(said, list), True)
         t.check(f"{tool}: its database is as it was", source.read_bytes() == before, True)
-        t.check(f"{tool}: what was skipped is told", any(note in (row[7] or "") for row in said), True)
+        t.check(f"{tool}: the summary lists what was skipped", any(note in (row[7] or "") for row in said), True)
         t.check(f"{tool}: the import gives what the views show", t.rows(db), viewed(source, tool))
         again = t.rows(db)
         t.told(db, source)

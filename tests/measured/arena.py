@@ -30,7 +30,7 @@ def chances(ability, pairs, nu):
 
 
 def sandwich_fit(models, pairs, counts):
-    """The estimate and its covariance; counts are wins, losses and ties of each pair."""
+    """The estimate and its covariance, from the wins, losses and ties of each pair."""
     y = np.tile([1.0, 0.0, 0.5], len(pairs))
     n = np.asarray(counts, float).ravel()
     x = np.zeros((len(pairs), models))
@@ -60,7 +60,7 @@ def rows_of(pairs, counts):
 
 
 def asked(call, pairs, counts, options=NATURAL):
-    """What bt_ratings_counts or bt_pairs_counts says of votes."""
+    """The result of bt_ratings_counts or bt_pairs_counts for the votes."""
     return json.loads(NOW.loaded.db.execute(
         f"SELECT {call}(column1, column2, column3, column4, column5, {LEVEL}, ?) FROM (VALUES {rows_of(pairs, counts)})", [options]).fetchone()[0])
 
@@ -74,7 +74,7 @@ class Arena:
         self.halves = sandwich_fit(models, self.pairs, 1e6 * self.p)[0]
 
     def draw(self, rng):
-        """The model is one of all, in turn at random; votes are wins, losses and ties of each pair."""
+        """The interval of a random model; votes are wins, losses and ties of each pair."""
         counts = np.array([rng.multinomial(self.votes, p) for p in self.p])
         return 0.0, (int(rng.integers(self.models)), tuple(map(tuple, counts.tolist())))
 
@@ -87,12 +87,12 @@ class Arena:
         return row["lo"] - truth, row["hi"] - truth
 
     def ranks(self, data):
-        """Abilities rise with the number of the model."""
+        """A league of models whose abilities rise with their number."""
         row, truth = self.rated(data), self.models - data[0]
         return row["rank_lo"] - truth, row["rank_hi"] - truth
 
     def pair(self, data):
-        """The chance of the model against the next one, or the last against the one before."""
+        """The probability that a model beats the next one; the last one, the one before."""
         place, counts = data
         names = {f"{place:03}", f"{place + 1 if place + 1 < self.models else place - 1:03}"}
         row = next(r for r in asked("bt_pairs_counts", self.pairs, counts) if {r["a"], r["b"]} == names)
@@ -130,7 +130,7 @@ class Placed(Arena):
 
 
 class Probit(Arena):
-    """The wrong model: people who see normal abilities, and call a tie what is close."""
+    """Votes from another model than the assumed one: people see normal abilities, and call close ones a tie."""
 
     def __init__(self, models, spread, votes, tie):
         super().__init__(models, spread, votes, 0)

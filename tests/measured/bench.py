@@ -74,7 +74,7 @@ def seconds(run, clock=time.perf_counter):
 
 
 def timed(name, ours, peer, ours_calls=1, peer_calls=1, forget=lambda: None, clock=time.perf_counter):
-    """Microseconds a call, of ours and of the peer, their ratio and its spread, as shown; and the rounds' seconds of either."""
+    """The cells of a row: microseconds per call of ours and of the peer, their ratio and its spread; and the seconds of each round."""
     progress(name)
     times = []
     for _ in range(ROUNDS):
@@ -87,13 +87,13 @@ def timed(name, ours, peer, ours_calls=1, peer_calls=1, forget=lambda: None, clo
 
 
 def measure(*measured, **settings):
-    """As timed(), with the ratio of the best in place of the seconds."""
+    """As timed(), with the ratio of the best times in place of the seconds."""
     shown, times = timed(*measured, **settings)
     return shown, min(t[0] for t in times) / min(t[1] for t in times)
 
 
 def ratio(r):
-    """0.93, or 1/140 where that reads better."""
+    """A ratio as text: 0.93, or 1/140 if it is small."""
     return f"{r:.2f}" if r > 0.5 else f"1/{1 / r:.1f}" if r > 0.05 else f"1/{1 / r:,.0f}"
 
 
@@ -145,7 +145,7 @@ def bootstrap(rng, scores):
     return np.percentile(rng.choice(scores, (10_000, len(scores))).mean(axis=1), [2.5, 97.5])
 
 
-# Of one thread on an idle machine it is the time that passes; on a busy one aims in seconds still mean something.
+# On an idle machine the processor time of one thread is the time that passes; on a busy one it still can be compared with an aim.
 PROCESSOR = time.process_time
 
 # The aims: 3 times avg(), 1/100 of the bootstrap, or a number of seconds.
@@ -181,7 +181,7 @@ def scores(query):
     for call in ("mean_diff_ci(a, b)", "mean_prob_better(a, b)", "paired_mean_diff_ci(a, b)"):
         best = min(seconds(lambda: query(f"SELECT {call} FROM twenty_more")) for _ in range(ROUNDS))
         say(f"| `{call}`, 20 different scores each | | {best * 1e6:,.1f} | | | | |")
-    # The rows are in when the state is full: what mean_clt_ci, over the same state, does not take is the model's.
+    # mean_clt_ci reads the rows into the same state, so the time beyond its own is that of the model.
     name = f"`mean_ci(score)`, {many:,} different scores, after the rows are in"
     progress(name)
     whole = min(seconds(lambda: query("SELECT mean_ci(score) FROM many")) for _ in range(ROUNDS))
@@ -234,7 +234,7 @@ R_INTERVALS = (
 
 
 def in_r(query, program):
-    """One interval at a time, as R gives it."""
+    """R's functions, which compute one interval at a time."""
     (r,) = program("writeLines(as.character(getRversion()))")
     versions, missing = {"stats": r}, []
     for package in ("epitools", "binom", "DescTools"):
@@ -258,7 +258,7 @@ ERROR_BAR = "avg({0}), 1.96 * stddev_samp({0}) / sqrt(count(*))"
 
 
 def engines(query, *programs):
-    """The same table in other engines, with the error bar that people compute there."""
+    """The same table in other engines, with the error bar that people compute in SQL there."""
     size = SIZES[1]
     query(f"CREATE TABLE bars AS SELECT model, correct, (rowid * 7919 % 101) / 100.0 AS score FROM t{size}")
     (wanted,) = query("SELECT count(*), sum(correct), sum(score) FROM bars")
@@ -378,14 +378,14 @@ def references(name):
 
 
 def errors(ours, sampled, exact):
-    """The worse bound's, of ours, and root mean square of the sampler's."""
+    """The error of our worse bound, and the root mean square error of the sampler's."""
     ours, exact = np.array(ours), np.array(exact)
     return f"{abs(ours - exact).max():.0e}", f"{np.sqrt(((np.array(sampled) - exact) ** 2).mean(axis=0)).max():.0e}"
 
 
 def against_sampler(query, name, sql, sampler, exact):
     sampled = []
-    # The connection keeps the posterior of the pairs asked about last: ask about others.
+    # The connection keeps the last posterior of pairs, so another one is computed between calls.
     times, exactly = measure(name, lambda: query(sql), lambda: sampled.append(sampler()[:2]),
                              forget=lambda: query("SELECT paired_diff_ci_counts(1, 0, 0, 0)"))
     aim = next((aim for case, aim in AIMS.items() if name.endswith(case)), None)
@@ -418,7 +418,7 @@ def models(query):
 
 
 def pandas_route(path):
-    """Read the table out, count and compute in Python."""
+    """Reads the table, and counts and computes in Python."""
     with sqlite3.connect(path) as db:
         frame = pandas.read_sql("SELECT model, correct FROM t", db)
     counts = frame.groupby("model")["correct"].agg(["sum", "count"])
@@ -426,7 +426,7 @@ def pandas_route(path):
     return pandas.DataFrame({"lo": stats.beta.ppf(0.025, k + 1, n - k + 1), "hi": stats.beta.ppf(0.975, k + 1, n - k + 1)})
 
 
-# One query, or the pandas route, in a process that has nothing else to remember.
+# Runs one query, or the way by pandas, in a process of its own.
 ONE_QUERY = """
 import sqlite3, sys
 db = sqlite3.connect(sys.argv[1])
@@ -444,7 +444,7 @@ print(open("/proc/self/status").read().split("VmHWM:")[1].split()[0])
 
 
 def peak_memory(script, *arguments):
-    """The most it held, in MiB: not getrusage's, which counts this process before the child was its own."""
+    """The most memory of the process, in MiB; getrusage would count this process before the exec."""
     done = subprocess.run([sys.executable, "-c", script, *arguments], check=True, capture_output=True, text=True)
     return int(done.stdout) / 1024
 

@@ -9,13 +9,13 @@ PAGES = pathlib.Path(__file__).resolve().parent.parent.parent / "sql/datasette/m
 LEADERBOARD = "SELECT * FROM eval_leaderboard"
 RANKS = "SELECT model, accuracy, ci, rank_lo, rank_hi, p_best FROM eval_leaderboard"
 PAIRS = "SELECT * FROM eval_compare"
-# Every model against the leader; this would make one board per model if they did not share one.
+# Every model against the leader: a query that would read one board per model if they did not share one.
 JOINED = """SELECT l.model, c.diff FROM eval_leaderboard AS l JOIN eval_compare AS c ON c.model_a = l.model
             AND c.model_b = (SELECT model FROM eval_leaderboard LIMIT 1)"""
 CORRELATED = """SELECT model, (SELECT count(*) FROM eval_compare AS c WHERE c.model_a = l.model AND c.verdict_all = 'A better')
                 FROM eval_leaderboard AS l"""
 
-# Of ten tasks, the first so many are graded, in hundredths.
+# The number of tasks, of ten, that are graded in hundredths.
 Shape = collections.namedtuple("Shape", "models questions graded attempts", defaults=(0, 1))
 # The queries, and their aims in seconds.
 HELD = (
@@ -30,7 +30,7 @@ HELD = (
 )
 PAGE_SHAPES = ((Shape(5, 100), 0.2), (Shape(5, 100, 5), 0.2), (Shape(20, 5000), 1), (Shape(20, 5000, 5), 1),
                (Shape(100, 1000), 1), (Shape(100, 1000, 5), 1))
-# A row that Datasette does not show tells it that there are more.
+# One row more than Datasette shows, which tells it that there are more.
 PAGE_ROWS = 1001
 LARGEST_MIB = 130
 
@@ -41,7 +41,7 @@ def name_of(shape):
 
 
 def smaller(shape, times):
-    """Of so many times fewer questions."""
+    """The same board with a fraction of the questions."""
     return shape._replace(questions=max(100, shape.questions // times))
 
 
@@ -50,7 +50,7 @@ def peer(shape):
 
 
 def fill(query, shape, indexed=False):
-    """Models of different ability on questions of different difficulty, by a hash in place of chance; in the order of a run."""
+    """Models of different ability on questions of different difficulty, with a hash as the random number; rows in the order of a run."""
     query("DROP TABLE IF EXISTS results")
     query("CREATE TABLE results(model TEXT, task TEXT, item INTEGER, attempt INTEGER, correct INTEGER, score REAL)")
     query(f"""WITH m(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM m WHERE i < {shape.models} - 1),

@@ -87,7 +87,7 @@ def beta_mass(a, b, lo, hi):
 
 
 def iid_column(ext, n, a, b):
-    """theta ~ Beta(a, b), so k is beta-binomial and theta given k is Beta(a+k, b+n-k); the methods know none of it."""
+    """theta ~ Beta(a, b), so k is beta-binomial and theta given k is Beta(a+k, b+n-k); the methods do not know this prior."""
     k = np.arange(n + 1)
     weights = stats.betabinom.pmf(k, n, a, b)
     intervals = [ext.methods(int(i), n) for i in k]
@@ -187,7 +187,7 @@ def unpaired_odds_ratio(ext):
 
 
 def simulated_column(name, truths, data, methods):
-    """Coverage and width over data sets (rows of counts), each distinct one computed once a method."""
+    """Coverage and width over data sets (rows of counts); each method computes each distinct one once."""
     distinct, which = np.unique(data, axis=0, return_inverse=True)
     found = {method: np.empty((len(distinct), 2)) for method in methods}
     for i, counts in enumerate(distinct.tolist()):
@@ -208,7 +208,7 @@ def draws_note(draws, symbol):
 
 
 def draw_clustered(rng, clusters, draws):
-    """theta, and the counts right in each cluster, sorted: their order is no part of the data."""
+    """theta, and the numbers of right answers of the clusters, sorted, because their order does not matter."""
     theta = rng.random(draws)
     d = rng.gamma(1, 1, draws)
     theta_t = rng.beta((d * theta)[:, None], (d * (1 - theta))[:, None], (draws, clusters))
@@ -334,7 +334,7 @@ def sampler_comparison(ext):
 
 
 def failures(settings):
-    """What a bug would break, in words."""
+    """Descriptions of what a bug would break: methods that miss their level or a published figure."""
     wrong = []
     for setting in settings:
         for method in setting.own_prior:

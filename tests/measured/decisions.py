@@ -30,7 +30,7 @@ ACCURACIES = (0.5, 0.7, 0.9, 0.98)
 PAIRED_RUNS, PAIRED = 600, ((0.15, 0.15), (0.15, 0.05), (0.03, 0.01))
 PAIRED_DIFF_RUNS, PAIRED_DIFF_EVERY = 300, 50
 JUDGED_RUNS, ANSWERS, LABELS = 400, 1000, (20, 50, 100, 200)
-# (what it is, whether it is the prior itself, how much likelier a wrong answer is labelled, (q, u, v))
+# (description, whether it is the prior itself, how much likelier a wrong answer is to be labelled, (q, u, v))
 JUDGES = (
     ("A judge as its prior has it: q, u and v uniform", True, 1, lambda rng: rng.random(3)),
     ("A usual judge: calls 70% right, of which 85% are, and of the others 20%", False, 1, lambda rng: (0.7, 0.85, 0.2)),
@@ -61,7 +61,7 @@ class Extension:
 
 
 def watched(ext, function):
-    """By accuracy: the chance that p was left out by look 10, 100 and 1,000, exactly."""
+    """For each accuracy, the exact probability that some interval up to look 10, 100 and 1,000 excluded it."""
     alive = {p: np.array([1.0]) for p in ACCURACIES}
     out = {p: [] for p in ACCURACIES}
     for n in range(1, LOOKS + 1):
@@ -78,8 +78,8 @@ def watched(ext, function):
 
 
 def watched_pairs(ext, function, only_a, only_b, runs, every):
-    """The share of runs in which the difference was ever left out, looking at every so manyth question; runs with the same
-    counts share an interval."""
+    """The share of runs in which some interval excluded the difference, with a look after every `every`-th question;
+    runs with the same counts share an interval."""
     rng = np.random.default_rng(SEED)
     draw = rng.random((runs, LOOKS))
     a, b = np.cumsum(draw < only_a, axis=1), np.cumsum((draw >= only_a) & (draw < only_a + only_b), axis=1)

@@ -17,17 +17,17 @@ import numpy as np
 from settings import SEED, Extension, progress
 
 SLOW = 200
-ROUNDING = 1e-12  # a bound that is the truth but for rounding holds it
+ROUNDING = 1e-12  # a bound that equals the truth up to rounding contains it
 
 
 @dataclass
 class Case:
     name: str
-    size: object  # number of questions, clusters or tasks; what else tells cases of one name apart
+    size: object  # the number of questions, clusters or tasks; and whatever else distinguishes cases of one name
     data: Callable  # data(rng): an iterable of (weight, truth, data set), data sets hashable
     methods: dict  # name: method(data set), an interval or whether it rejects
     range: tuple = (0, 1)  # widths are measured inside it
-    slow: tuple = ()  # methods that are asked for the first SLOW data sets only
+    slow: tuple = ()  # slow methods, which are computed for the first SLOW data sets only
 
 
 @dataclass
@@ -43,7 +43,7 @@ def drawn(draws, draw):
 
 
 class Library:
-    """An extension that is loaded when it is first asked: in the process that asks."""
+    """An extension that each process loads when it first needs it."""
 
     def __init__(self):
         self.path = None
@@ -53,16 +53,16 @@ class Library:
         return Extension(self.path)
 
     def interval(self, call):
-        """A method: the call over rows, whose columns it names value ->> 0 and so on."""
+        """A method: a call over rows, in which the columns are value ->> 0 and so on."""
         return lambda rows: self.loaded.over(call, rows)
 
     def value(self, call, rows):
-        """What a call over rows gives, if not an interval."""
+        """The result of a call over rows that is not an interval."""
         return self.loaded.value(f"{call} FROM json_each(?)", json.dumps(rows))
 
 
 NOW, BEFORE = Library(), Library()
-CASES = []  # those under measurement: the processes inherit it
+CASES = []  # the extension that is measured; the processes inherit it
 
 
 def summary(case, found):
@@ -114,7 +114,7 @@ def covered(result, student=None):
 
 
 def separated(result, student=None):
-    """Coverage, how often 0 is left out, and the width."""
+    """Coverage, how often the interval excludes 0, and the width."""
     if result is None:
         return "–"
     share = f" ({result.width / student.width:.2f})" if student and student.width > 0 else ""

@@ -22,7 +22,7 @@ SURE = 0.95
 
 
 def breaks(loss, depth, others):
-    """Questions on which the candidate breaks, so many that it loses as said; others(rng, n) elsewhere."""
+    """Differences with as many questions on which the candidate fails outright as lose the given share; others(rng, n) on the rest."""
     return lambda rng, n: np.where(rng.random(n) < loss / depth, -depth, others(rng, n))
 
 
@@ -57,7 +57,7 @@ GATES = {  # name: a loss to differences(rng, n)
 
 
 def passes(p):
-    """An interval that tells of a pass by leaving 0 out."""
+    """An interval that excludes 0 if the gate passes."""
     return (1, 1) if p >= SURE else (0, 0)
 
 
@@ -229,7 +229,7 @@ def judge(name, labels):
     u, v = JUDGED_ACCURACY * sensitivity / q, JUDGED_ACCURACY * (1 - sensitivity) / (1 - q)
 
     def draw(rng):
-        """The truth is judge_once's own; an interval that covers is one that holds 0, and as wide."""
+        """judge_once() draws the truth and says whether each interval holds it; here an interval begins at 0, the truth, if so."""
         return 0, tuple((0 if held else 1, width) for held, width in decisions.judge_once(rng, NOW.loaded, labels, 1, q, u, v))
     methods = {m: lambda outcome, i=i: (outcome[i][0], outcome[i][0] + outcome[i][1])
                for i, m in enumerate(("judged_ci", "the verdicts as if true", "the labels alone"))}
@@ -288,7 +288,7 @@ PLANNED = ((0.87, 0.8), (0.85, 0.8), (0.95, 0.9), (0.7, 0.5), (0.99, 0.95))
 
 
 def least_passing(n, t):
-    """How many right answers of n pass; n + 1 if none do."""
+    """The least number of right answers of n that passes; n + 1 if none does."""
     return next((k for k in range(n + 1) if NOW.loaded.value("prob_above_counts(?, ?, ?)", k, n, t) >= SURE), n + 1)
 
 

@@ -18,7 +18,7 @@ METHODS = ["labels alone", "judged", "PPI++, normal", "judge alone"]
 
 
 def split(rows):
-    """Judge's scores and labels of the labelled, and the judge's scores of the rest."""
+    """The judge's scores and the labels of the labelled answers, and the judge's scores of the others."""
     labelled = np.array([r for r in rows if r[1] is not None], float)
     return labelled[:, 0], labelled[:, 1], np.array([r[0] for r in rows if r[1] is None], float)
 
@@ -132,7 +132,7 @@ def icc_case(questions, attempts, theta, icc):
 
 
 def rerun_interval(rows):
-    """Over a row per attempt: which, and the question."""
+    """A call over one row per attempt, with its result and the question."""
     return NOW.loaded.over("rerun_ci(value->>0, value->>1)", [(int(j < k), i) for i, (k, n) in enumerate(rows) for j in range(n)])
 
 
@@ -142,7 +142,7 @@ def rerun_case(questions, attempts, theta, icc):
 
 
 def ahead(questions, attempts, theta_a, theta_b, icc):
-    """What rerun_prob said and the true chance, on average, in thirds by what it said."""
+    """The averages of rerun_prob and of the true probability, in thirds by rerun_prob."""
     rng = np.random.default_rng((SEED, 9, questions, attempts, int(100 * theta_a)))
     d = 1 / icc - 1
     found = []

@@ -24,7 +24,7 @@ SIZES = (5, 10, 20, 50, 200)
 
 PAIR = "value ->> 0, value ->> 1"
 RESAMPLES = 1000
-NEGLIGIBLE = 1e-7  # samples less likely than that are left out of a sum over every one
+NEGLIGIBLE = 1e-7  # samples less likely than this are left out of sums over every sample
 
 
 def bootstrap(scores):
@@ -35,7 +35,7 @@ def bootstrap(scores):
 
 
 def mean_before(scores):
-    """mean_ci as it was: imagined scores at 0 and 1 for both bounds.  mean_lmt_ci imagines the one, and gets the other."""
+    """The former mean_ci: imagined scores at 0 and 1 for both bounds. One is added to the data; mean_lmt_ci adds the other."""
     lmt = NOW.interval(f"mean_lmt_ci_counts({PAIR})")
     return lmt((*scores, (1, 1)))[0], lmt((*scores, (0, 1)))[1]
 
@@ -61,7 +61,7 @@ class Population:
     shares: tuple = ()
 
     def data(self, n, draws):
-        """Samples of n: every one of up to three values, else so many draws."""
+        """Samples of size n: every sample if there are at most three values, else random draws."""
         if 0 < len(self.values) <= 3:
             return lambda rng: self.every_sample(n)
         return drawn(draws, lambda rng: (self.mean, counted(self.draw(rng, n))))
@@ -177,7 +177,7 @@ def trinomial(plus, minus):
 
 
 def attempts_differ(gain):
-    """Means of four attempts by each model, at questions of any difficulty; the second model gains as much at each."""
+    """Means of four attempts by each model at questions of uniform difficulty; the second model gains the same at each."""
     def draw(rng, n):
         p = rng.uniform(0, 1 - gain, n)
         return (rng.binomial(4, p + gain) - rng.binomial(4, p)) / 4
@@ -366,7 +366,7 @@ SMALL, LARGE = (6, 0.85), (60, 0.5)  # questions in a cluster, and the mean accu
 
 
 def unequal_case(large_accuracy, which):
-    """The clusters' mean (which = 0) or the questions' (1)."""
+    """The mean over clusters (which = 0) or over questions (1)."""
     means = np.array([SMALL[1], large_accuracy])
     truth = (0.75 * means[0] + 0.25 * means[1], np.average(means, weights=(0.75 * SMALL[0], 0.25 * LARGE[0])))[which]
 
@@ -400,7 +400,7 @@ kind, accuracies are Beta with d = 20. Coverage of either truth, {CLUSTER_DRAWS:
 
 
 def fixed_rates(tasks, lo, hi):
-    """The tasks' own means: the same on every run, spread evenly and then shuffled."""
+    """The tasks' own means, the same in every run: evenly spread, then shuffled."""
     return np.random.default_rng((SEED, 7, tasks)).permutation(np.linspace(lo, hi, tasks))
 
 
@@ -421,7 +421,7 @@ def spread(rng, mean, n):
 
 
 def nearly_full(rng, mean, n):
-    """Full marks but for a share, of which half have half and half have none."""
+    """Full marks except for a share of the scores, half of which are 1/2 and half 0."""
     return rng.choice([1, 0.5, 0], n, p=[1 - 4 / 3 * (1 - mean), *[2 / 3 * (1 - mean)] * 2])
 
 

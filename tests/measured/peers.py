@@ -14,7 +14,7 @@ DONE = "that is all"
 
 
 class Program:
-    """A program that does what a line says, prints what comes of it, and when told `end` that it is done."""
+    """A program that runs each line and prints its output; the line `end` makes it print that it is done."""
 
     def __init__(self, command, end=""):
         self.end = end

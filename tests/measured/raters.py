@@ -1,6 +1,4 @@
-"""Where intervals of raters' agreement do well and badly.
-
-As means.py: each section gives markdown, and the truth is fixed.
+"""The coverage of intervals of raters' agreement. As in means.py, each section returns Markdown, and the truth is fixed.
 """
 import itertools
 
@@ -16,7 +14,7 @@ RESAMPLES = 300
 
 
 def coefficient(p, distance, ac1=False):
-    """Kappa, or AC1, of tables of shares along the last two axes."""
+    """Kappa, or AC1, of tables of shares in the last two axes."""
     r, c = p.sum(-1), p.sum(-2)
     seen = (distance * p).sum((-1, -2))
     m = (r + c) / 2
@@ -25,7 +23,7 @@ def coefficient(p, distance, ac1=False):
 
 
 def percentiles(values):
-    """None of them, where the coefficient is undefined, gives an interval that holds nothing."""
+    """A NULL, for an undefined coefficient, becomes an interval that contains nothing."""
     values = values[np.isfinite(values)]
     return tuple(np.quantile(values, TAILS)) if len(values) > 10 else (2.0, 2.0)
 
@@ -67,7 +65,7 @@ def shares(a, b, kappa):
 
 
 def every_table(n, p):
-    """All of them with their probabilities, less those of 10^-6."""
+    """All tables with their probabilities, except the least likely ones, which have 10^-6 together."""
     def data(rng):
         tables = np.array([(a, b, c, n - a - b - c) for a in range(n + 1) for b in range(n + 1 - a) for c in range(n + 1 - a - b)])
         log = special.gammaln(n + 1) - special.gammaln(tables + 1).sum(1) + tables @ np.log(p.ravel())
@@ -126,7 +124,8 @@ DRAWS = 1000
 
 
 def rating_shares(k, same, far):
-    """What a rater says of a thing of each category: right at the rate `same`, else a neighbour, or anything at the rate `far`."""
+    """The probabilities of a rating for each true category: right with probability `same`, else a neighbour, or
+    anything with probability `far`."""
     m = np.eye(k) * same
     for c in range(k):
         near = [x for x in (c - 1, c + 1) if 0 <= x < k]

@@ -26,7 +26,7 @@ def expit(x):
 
 
 def means(logits, within):
-    """Of tasks with these logits: accuracy, and the mean square of their questions'."""
+    """For tasks with these logits: the accuracy, and the mean square of the accuracies of their questions."""
     p = expit(np.asarray(logits)[..., None] + within * Z)
     return p @ W, p**2 @ W
 

@@ -11,7 +11,7 @@ LEVEL = 0.95  # every function's default
 
 
 class Extension:
-    """evalci, loaded in a database of its own."""
+    """evalci, in a connection of its own."""
 
     def __init__(self, path):
         self.db = sqlite3.connect(":memory:")
@@ -29,11 +29,11 @@ class Extension:
         return text and tuple(json.loads(text))
 
     def over(self, call, rows):
-        """(lo, hi) of a call over rows, whose columns it names value ->> 0 and so on, or value where there is one."""
+        """(lo, hi) of a call over rows, in which the columns are value ->> 0 and so on, or value if there is one."""
         return tuple(json.loads(self.value(f"{call} FROM json_each(?)", json.dumps(rows))))
 
     def clustered(self, function, counts, size):
-        """(lo, hi) of an aggregate over clusters of that size, counts of them right."""
+        """(lo, hi) of an aggregate over clusters of that size; counts are their right answers."""
         text = self.value(f"{function}(value, ?) FROM json_each(?)", size, json.dumps(counts))
         return tuple(json.loads(text))
 

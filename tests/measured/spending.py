@@ -15,7 +15,7 @@ TAIL = (1 - LEVEL) / 2
 
 
 def bootstrap(statistic):
-    """The percentile bootstrap; resamples by a generator of their own, the same for the same rows."""
+    """The percentile bootstrap, with a generator whose seed depends on the rows."""
     def interval(rows):
         x = np.array(rows)
         resampled = x[np.random.default_rng(len(x)).integers(0, len(x), (RESAMPLES, len(x)))]
@@ -37,7 +37,7 @@ def latencies(n, q):
 
 
 def exact_coverage(n, q):
-    """Of any continuous distribution, from the places that the bounds have."""
+    """The coverage for any continuous distribution, from the positions of the bounds."""
     lo, hi = NOW.loaded.over(f"quantile_ci(value, {q})", list(range(1, n + 1)))
     return stats.binom.cdf(hi - 1, n, q) - stats.binom.cdf(lo - 1, n, q), math.isinf(hi)
 
@@ -72,7 +72,7 @@ def board(columns, rows, wanted):
 
 
 def board_interval(column):
-    """An interval of a board of one model; rows are (question, cost, latency)."""
+    """An interval of a board with one model; rows are (question, cost, latency)."""
     def interval(rows):
         (lo, hi), = board(("cost", "latency"), [("m", int(q), 1, cost, latency) for q, cost, latency in rows], f"{column}_lo, {column}_hi")
         return lo, hi
@@ -80,7 +80,7 @@ def board_interval(column):
 
 
 def asked_again(share, n, q):
-    """A share of the variance of the log is the question's."""
+    """Latencies for which a share of the variance of the logarithm comes from the question."""
     truth = math.exp(SPREAD * stats.norm.ppf(q))
 
     def draw(rng):
@@ -178,7 +178,7 @@ FRONTIERS = {  # name: (accuracy, mean cost) of each model
 
 
 def true_words(models):
-    """Whether another is better on both."""
+    """Whether another model is better on both."""
     return [any(a > x and c < y for a, c in models) for x, y in models]
 
 

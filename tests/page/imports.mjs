@@ -149,7 +149,7 @@ function tables() {
   importing("csv, hostile labels", "csv", { "bad.csv": "model,task,item,correct\n<script>alert(1)</script>,\"</style><img src=x onerror=alert(1)>\",'; DROP TABLE results; --,1\nevil,t,1,0\n" },
             { path: "bad.csv" });
   for (const [what, text] of Object.entries({
-    "words that are none": `${HEAD}m,t,1,1,maybe,\nm,t,2,1,1,\nm,t,3,1,0.5,\nm,t,4,1,,good\nm,t,5,1,,1e999\n`,
+    "invalid words": `${HEAD}m,t,1,1,maybe,\nm,t,2,1,1,\nm,t,3,1,0.5,\nm,t,4,1,,good\nm,t,5,1,,1e999\n`,
     "blanks": `${HEAD},t,1,1,1,\nm,t,,1,1,\nm,t,3,,1,\nm,t,3,1.5,1,\n`,
     "rows of another length": `${HEAD}m,t,1,1\nm,t,2,1,1,,\n`,
     "a quote that stays open": `${HEAD}m,t,1,1,1,\nm,"t,2,1,1,\nm,t,3,1,1,\n`,

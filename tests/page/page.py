@@ -405,7 +405,7 @@ def broken_answers(page, path):
     said, _ = page.dropped(path / "two.db")
     refused = text_of(page, "report-refused")
     _, _, errors = native("report", path / "two.db")
-    check(f"an answer that is none: {refused!r} is what the program says: {errors!r}", refused and refused.strip().removeprefix("eval_report: ") in errors)
+    check(f"an invalid answer: {refused!r} is what the program says: {errors!r}", refused and refused.strip().removeprefix("eval_report: ") in errors)
     rows, error = page.ask("SELECT count(*) FROM results")
     check(f"it can still be asked: {rows} {error}", rows == [["2"]])
 
@@ -463,7 +463,7 @@ def sql_box(page, path):
         if name == "Picture":
             check("a picture is shown", page.run("(async () => { const i = document.querySelector('#answers img'); await i.decode(); return i.naturalWidth > 100; })()"))
     rows, error = page.ask("SELECT 1;\nSELECT nowhere FROM results")
-    check(f"an error is told with its place: {error!r}", "no such column: nowhere (line 2, character 8)" in error and not rows)
+    check(f"an error has its place: {error!r}", "no such column: nowhere (line 2, character 8)" in error and not rows)
     rows, error = page.ask("SELECT wilson_ci(18, 20)")
     check(f"evalci's own error: {error!r}", "wilson_ci: " in error and "wilson_ci_counts(18, 20)" in error)
     rows, error = page.ask("DELETE FROM results")

@@ -13,11 +13,11 @@ from adapters import ROOT, Suite, over
 
 FILES = "tests/views/adapters"
 RESULTS = "SELECT model, task, item, attempt, correct, score, error FROM results ORDER BY model, task, item, attempt"
-# Of a model and task: answers known, right ones, the sum of scores, and those not known.
+# For each model and task: known answers, right ones, the sum of scores, and unknown answers.
 COUNTS = ("SELECT model, task, count(*) FILTER (WHERE error IS NULL), sum(correct), round(sum(score), 6), count(error) "
           "FROM results GROUP BY model, task ORDER BY model, task")
 UNIQUE = "SELECT count(*) - count(DISTINCT json_array(model, task, item, attempt)) FROM results"
-# Every row of a view must be one that the canonical table takes.
+# The table of schema.sql must accept every row of a view.
 FITS = ("CREATE TEMP TABLE seen AS SELECT * FROM results; DROP VIEW IF EXISTS results;",
         ".read sql/schema.sql",
         "INSERT INTO results(model, task, item, attempt, correct, score, error) "
@@ -25,13 +25,13 @@ FITS = ("CREATE TEMP TABLE seen AS SELECT * FROM results; DROP VIEW IF EXISTS re
 
 
 def pasted(text, after):
-    """The statements that a head offers under a heading, as they would be pasted."""
+    """The statements in the head of a file under a heading, as a user would paste them."""
     lines = text[text.index(after):].splitlines()[2:]
     return "\n".join(line[5:] for line in lines[:next(i for i, line in enumerate(lines) if not line.startswith("--   "))])
 
 
 def own_table(t, tool):
-    """A table of the person's own is not dropped."""
+    """A table of the user's own is not dropped."""
     db = t.path("own.db")
     said = t.shell(db, "CREATE TABLE results(mine)", "INSERT INTO results VALUES (1)", f".read sql/adapters/{tool}.sql")
     t.check(f"{tool}: a table named results is kept", ("use DROP TABLE to delete table results" in said,
@@ -39,7 +39,7 @@ def own_table(t, tool):
 
 
 def promptfoo_database(t):
-    """A database of promptfoo's shape with the adapter's views."""
+    """A database in promptfoo's form with the adapter's views."""
     db = t.path("promptfoo.db")
     t.check("promptfoo: says nothing", t.shell(db, f".read {FILES}/promptfoo.sql", ".read sql/adapters/promptfoo.sql"), "")
     return db
@@ -76,7 +76,7 @@ def promptfoo(t):
 
 
 def promptfoo_names(t):
-    """Models and tests that have to be told apart."""
+    """Models and tests that must be kept apart."""
     db = promptfoo_database(t)
     # Later evals: one prompt and twin providers; prompts that share their first 60
     # characters; tests without variables, which only their prompts tell apart; and
@@ -108,7 +108,7 @@ def promptfoo_names(t):
 
 
 def promptfoo_repeats(t):
-    """What makes equal tests attempts at one question."""
+    """When equal tests are attempts at one question."""
     db = promptfoo_database(t)
     # Equal tests are questions of their own where nothing was repeated, whatever the
     # column of the command line's options holds; and each three where the eval was.
@@ -128,7 +128,7 @@ def promptfoo_repeats(t):
 
 
 def promptfoo_runs(t):
-    """Runs of one description: the latest with answers is what results shows."""
+    """Of several runs with one description, results shows the latest that has answers."""
     db = promptfoo_database(t)
     t.shell(db, "INSERT INTO evals(id, created_at, description, results, config) VALUES ('first', 5, 'daily', '{}', '{}'), "
                 "('second', 9, 'daily', '{}', '{}'), ('stopped', 11, 'daily', '{}', '{}')",

@@ -61,7 +61,7 @@ def table(db, sql, *arguments):
     return [dict(row) for row in db.execute(sql, arguments)]
 
 
-# What the board should say
+# The expected board
 
 
 class Expected:
@@ -136,7 +136,7 @@ class Expected:
         return found
 
     def pair(self, a, b):
-        """A row of compare, but for what depends on other pairs."""
+        """A row of eval_compare, without the columns that depend on other pairs."""
         both = sorted(set(self.answers[a]) & set(self.answers[b]))
         shares = [(self.answers[a][q], self.answers[b][q]) for q in both]
         means = [tuple(sum(s) / len(s) for s in pair) for pair in shares]
@@ -185,7 +185,7 @@ def mcnemar(b, c):
     return (2 * sum(math.comb(n, i) for i in range(k)) + math.comb(n, k)) / 2 ** n
 
 
-# Holding the board to it
+# Comparing the board with it
 
 
 def near(a, b, slack=1e-9):
@@ -338,11 +338,11 @@ def hold(name, rows):
     return db
 
 
-# Results to hold them on
+# The tables of results
 
 
 def answers(seed, models, tasks, questions, attempts=1, graded=(), ranges={}, error=0.05, missing=0.0, grades=4):
-    """Rows by chance; the tasks named in graded have scores in quarters of their range, or other grades."""
+    """Random rows; tasks in `graded` have scores in quarters of their range, or other grades."""
     chance = random.Random(seed)
     rows = []
     for t in range(tasks):
@@ -388,10 +388,10 @@ def shapes():
     hold("a verdict with a score beside it", beside)
     hold("one score makes a task graded", beside + [("c", "t", 0, 1, None, 0.5, None, None, None)])
     hold("a verdict without a score in a graded task", beside + [("c", "t", 0, 1, None, 5.0, None, 1, 9), ("c", "t", 1, 1, 1, None, None, 1, 9)])
-    # Ratings that happen to be 1 throughout, the least there is.
+    # Ratings that are all 1, the lowest rating.
     hold("a declared range makes a task graded", [(m, "t", i, 1, 1, 1.0, None, 1, 10) for m in "ab" for i in range(8)])
     hold("only errors in a graded task", answers(16, 3, 1, 9) + [("model 1", "g", 1, 1, None, None, "down", None, None), ("x", "g", 1, 1, None, 0.5, None, None, None)])
-    # An error's score does not count.
+    # The score of an answer with an error does not count.
     hold("errors with scores", beside + [("a", "t", 50, 1, None, 0.7, "down", None, None)])
 
 
@@ -404,7 +404,7 @@ def order_of_attempts():
 
 
 def order_of_rows():
-    """Nor does the order of rows, in a table without a key and of scores whose sums round."""
+    """The order of rows changes nothing, in a table without a key and with scores whose sums are rounded."""
     rows = [(*r[:5], r[5] and r[5] * 0.7, *r[6:]) for r in answers(12, 4, 5, 30, attempts=3, graded=(0, 1, 2, 3))]
     found = []
     for seed in range(3):
@@ -428,7 +428,7 @@ def items_as_text():
 
 
 def names():
-    """A table of the person's own may have any names, or none."""
+    """A table of the user's own may have any names, also NULL."""
     db = opened()
     db.executescript("CREATE TABLE results(model, task, item, correct); INSERT INTO results VALUES "
                      "(1, NULL, 1, 1), (2, NULL, 1, 0), (NULL, '', 1, '1'), (NULL, '', 1, 0), (x'0102', '', 1, 1), ('a' || char(0), '', 1, 1), ('a' || char(0) || 'z', '', 1, 0)")
@@ -441,7 +441,7 @@ def names():
 
 
 def families():
-    """Of equal models hardly any pair is told apart, where pairs on their own would be in nearly every eval."""
+    """Among equal models hardly any pair is called different, although single pairs would be in nearly every eval."""
     alone = held = 0
     for seed in range(20):
         chance = random.Random(seed)
@@ -453,7 +453,7 @@ def families():
 
 
 def paired_by_few_questions():
-    """Of two models with 80 questions in turn and 4 both, the pair is of these 4, wherever they are among the 84."""
+    """Two models answered 80 questions alternately and 4 both: the pair has these 4, wherever they are among the 84."""
     for first in range(0, 81, 8):
         both = range(first, first + 4)
         db = filled([(model, "t", f"{q:02}", 1, q % 3 % 2, None, None, None, None) for q in range(84) for i, model in enumerate("ab")
@@ -462,12 +462,12 @@ def paired_by_few_questions():
         check(f"4 questions from {first} on, in common", [r["n"] for r in table(db, "SELECT n FROM eval_common")] == [4, 4])
 
 
-# The same numbers elsewhere
+# The same numbers in other places
 
 
 def shown_picture(value):
-    """What Datasette's plugin makes of a cell: None, or the picture that an image has; loaded with no more of
-    Datasette than it uses."""
+    """What Datasette's plugin makes of a cell:  None, or the picture inside an image.  The plugin is loaded with only
+    those parts of Datasette that it uses."""
     datasette, markupsafe = types.ModuleType("datasette"), types.ModuleType("markupsafe")
     datasette.hookimpl, markupsafe.Markup = (lambda function: function), type("Markup", (str,), {})
     plugin = types.ModuleType("evalci_pictures")
@@ -498,7 +498,7 @@ COUNTING = "WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE
 
 
 def least_time(ask):
-    """Processor time, the least of three, since others may have the machine."""
+    """Processor time, the least of three runs, since the machine may be busy."""
     taken = []
     for _ in range(3):
         began = time.process_time()
@@ -508,9 +508,9 @@ def least_time(ask):
 
 
 def datasette_costs():
-    """What a page costs, beside SQLite counting to a million: at most half as much on 500 rows, 12 times on 100,000, half of
-    them graded or none, where 6 was the most that was seen.  `make bench` has the seconds, which Datasette limits to 1.
-    Datasette takes 1,001 rows of a page."""
+    """The time of a page relative to SQLite counting to a million: at most half of that for 500 rows, and 12 times for
+    100,000, half of them graded or none; the most seen was 6 times.  `make bench` has the seconds, which Datasette
+    limits to 1.  Datasette takes 1,001 rows of a page."""
     queries = yaml.safe_load((ROOT / "sql/datasette/metadata.yaml").read_text())["databases"]["evals"]["queries"]
     for limit, models, questions in ((0.5, 5, 10), (12, 20, 500), (12, 100, 100)):
         for graded in ((), range(5)):
@@ -523,7 +523,7 @@ def datasette_costs():
 
 
 def shows(db, name, shown, rows):
-    """A page has these rows, in any order, and their cells, to the digits that it shows."""
+    """A page has these rows, in any order, with their cells to the digits shown."""
     key = [c for c in ("model", "task", "item", "model_a", "model_b", "k") if c in shown[0]]
     rows = {tuple(r[c] for c in key): r for r in rows}
     check(f"Datasette's {name} has every row", sorted(rows) == sorted(tuple(r[c] for c in key) for r in shown))
@@ -568,7 +568,7 @@ def datasette():
 
 
 def materialized(folder):
-    """The tables have the board's columns and values, can be read without the extension, and are made all or none."""
+    """The tables have the board's columns and values, can be read without the extension, and are created all or none."""
     path, rows = f"{folder}/bi.db", answers(14, 4, 6, 12, attempts=(1, 2), graded=(2,))
     db, script = filled(rows, path), (ROOT / "sql/materialize.sql").read_text()
     for turn in ("once", "again"):
@@ -598,7 +598,7 @@ def materialized(folder):
 
 
 def dropped_views(folder):
-    """drop_views.sql names the views of earlier releases, and nothing of the person's own or of finish.sql."""
+    """drop_views.sql names the views of earlier releases, but none of the user's own or of finish.sql."""
     path = f"{folder}/old.db"
     db = filled(answers(18, 3, 2, 5), path)
     db.executescript((ROOT / "tests/board/oracle.sql").read_text())
@@ -638,7 +638,7 @@ def gates():
                  **({"lo": said["lo"], "hi": said["hi"]} if sign > 0 else {"lo": -said["hi"], "hi": -said["lo"]}))
         check("only an unsure gate wants more", (said["more"] is not None) == (result == "unsure" and bool(pair)))
         if said["more"] is not None and pair[0]["method"] == "paired":
-            # The variance of the differences is kept, and the mean is that from the margin.
+            # The plan has the same variance of the differences, and as mean the distance from the margin.
             only = sorted((pair[0]["only_a"], pair[0]["only_b"]))
             beyond = said["diff"] + said["margin"]
             discordant = sum(only) / said["questions"] - said["diff"] ** 2 + beyond ** 2
