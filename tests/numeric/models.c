@@ -480,7 +480,7 @@ static void panels_touch(void) {
   check(m.panels[m.count - 1].shape.to > 7, "the last", m.panels[m.count - 1].shape.to, 7);
 }
 
-/* With one question per cluster, the questions are independent:  Beta(k+1, n-k+1). */
+/* With one question per cluster, the questions are independent: Beta(k+1, n-k+1). */
 static void single_questions_are_independent(ev_prior prior) {
   for (double n = 1; n < 3000; n = 3 * n + 1)
     for (double k = 0; k <= n; k = 2 * k + 1) {

@@ -78,7 +78,7 @@ def hostile_labels(db):
     label = texts(cut, "ink")[0]
     check("a label that is cut has an ellipsis in its middle", re.fullmatch(r"long .*…\S* ?.*long ", shown(label)) and len(shown(label)) < 60)
     check("a label that is cut has its whole text in a tooltip", label.find(SVG + "title").text == "long " * 20)
-    # Twenty ems hold an ellipsis of 1.1, nine of what is 1.02 wide, and eight before the ellipsis of the tooltip.
+    # Twenty ems have room for nine characters of 1.02 ems, the ellipsis of 1.1 ems, and eight more; the last ellipsis is the tooltip's.
     cut = ElementTree.fromstring(db.execute("SELECT forest_svg(?, 0.5, NULL)", ["W" * 400]).fetchone()[0])
     label = texts(cut, "ink")[0]
     check("a label that is cut leaves room for its ellipsis", shown(label) == "W" * 9 + "…" + "W" * 8 + "…")
@@ -105,7 +105,7 @@ MENDED = {
     "61c0af62": "a��b",  # a slash in two bytes, in three and in four
     "61e080af62": "a���b",
     "61f08080af62": "a����b",
-    "61e28262": "a��b",  # a character that lacks its end, before another and at the end
+    "61e28262": "a��b",  # an incomplete character, before another one and at the end
     "61f09f9862": "a���b",
     "61e282": "a��",
     "61f09f98": "a���",
@@ -121,7 +121,7 @@ MENDED = {
     "617f62": "a�b",
     "610b62": "a�b",
     "610a0d0962": "a   b",
-    "61f48fbfbd62": "a\U0010fffdb",  # the last that is one
+    "61f48fbfbd62": "a\U0010fffdb",  # the last valid code point
     "61efbfbd62": "a�b",
     "61c2a062": "a\u00a0b",
 }
@@ -164,7 +164,7 @@ def figures(svg):
 
 
 def scale(svg):
-    """From a value to x, by the marks of the scale and what is written under them."""
+    """The function from a value to x, derived from the ticks and their labels."""
     grid = [numbers(p)[0] for p in svg.iter(SVG + "path") if p.get("class") == "grid"]
     values = [number(m) for m in tick_texts(svg)]
     check("every mark of the scale has a number", len(grid) == len(values) and len(values) > 1)
@@ -383,8 +383,8 @@ def heatmap_figures(db):
 
 
 def heatmap_order(db):
-    """Columns stand in the order of the rows where they are the same, then as they come; a legend says what
-    is drawn, and nothing beats anything with certainty."""
+    """Columns with the names of rows have the order of the rows, and the others follow as they come; a legend explains
+    the colours, and no probability is shown as certain."""
     db.execute("CREATE TEMP TABLE pairs(r, c, p)")
     db.executemany("INSERT INTO pairs VALUES (?, ?, ?)", [("b", "x", None), ("b", "a", 1), ("a", "b", 0), ("c", "a", 0.5), ("c", "y", 0.5)])
     svg = ElementTree.fromstring(db.execute("SELECT heatmap_svg(r, c, p) FROM pairs").fetchone()[0])
@@ -404,7 +404,8 @@ def heatmap_order(db):
 
 
 def heatmap_labels(db):
-    """Labels that look alike once drawn are still told apart; NULL fits in either order."""
+    """Labels that look equal once they are cut are still different rows; a NULL value for a cell changes nothing,
+    before or after its value."""
     for a, b in (("a\n", "a\t"), ("x" * 300 + "1", "x" * 300 + "2"), (None, "")):
         svg = ElementTree.fromstring(db.execute("""SELECT heatmap_svg(column1, 'c', 0.5)
             FROM (VALUES (?), (?))""", [a, b]).fetchone()[0])

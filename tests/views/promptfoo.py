@@ -23,7 +23,7 @@ def evaluate(installation, home, config, *options):
                           cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           env={**os.environ, "PROMPTFOO_CONFIG_DIR": str(home), "PROMPTFOO_DISABLE_TELEMETRY": "1",
                                "PROMPTFOO_DISABLE_UPDATE": "1", "PROMPTFOO_DISABLE_REMOTE_GENERATION": "1"})
-    # It ends with 100 when tests failed, as some here should.
+    # promptfoo's status is 100 if tests failed, as some must here.
     if done.returncode not in (0, 100):
         sys.exit(f"{done.stdout}\npromptfoo ended with status {done.returncode}")
 
@@ -34,7 +34,7 @@ def main():
     home = installation / "home"
     shutil.rmtree(home, ignore_errors=True)
     evaluate(installation, home, "config.yaml", "--repeat", "2")
-    # Twice, of which the second is the one that counts.
+    # The eval runs twice; results has the second run.
     evaluate(installation, home, "twins.yaml")
     evaluate(installation, home, "twins.yaml")
     evaluate(installation, home, "equal.yaml")
@@ -53,7 +53,7 @@ def main():
     repeated = [(model, "repeated", item, attempt,
                  *((None, None, "the model is down") if score is None else (int(score > 0), round(score, 12), None)))
                 for model, scores in came.items() for item, score in zip(first, scores) for attempt in (1, 2)]
-    # yes, yes, yes, no, no, maybe: as six questions, and as six asked twice.
+    # yes, yes, yes, no, no, maybe: as six questions, and as six questions asked twice.
     right = (1, 1, 1, 0, 0, 0)
     equal = [("echo", "equal", item, 1, score, score, None) for item, score in enumerate(right)]
     twice = [("echo", "equal, twice", 2 * item, attempt, score, score, None) for item, score in enumerate(right) for attempt in (1, 2)]

@@ -1,12 +1,10 @@
 #!/usr/bin/python3
 """Tests the report in a real browser: tests/views/report.py EXTENSION PROGRAM
 
-Makes databases of several shapes, one with names that no page should trust, the
-reports by `evalci report`, and opens them in headless Chromium at a desktop's and a
-phone's width, light and dark: the console is empty, the numbers are those of the
-board's tables, every interval is drawn at its place, nothing is beyond the edge, a
-heading sorts, a chart can be saved, and everything is there without script.  Contract 45.
-The screenshots are left in build/report.
+Makes databases of several kinds, one with names that no page should trust, writes their reports by `evalci report`, and
+opens these in headless Chromium at a desktop's and a phone's width, light and dark.  The console must be empty, the
+numbers those of the board's tables, every interval in its place, and nothing beyond the edge; a heading sorts, a chart
+can be saved, and everything is readable without script.  Contract 45.  The screenshots are left in build/report.
 """
 import html.parser
 import json
@@ -32,7 +30,7 @@ PHONE = 390
 MODELS = ["claude-2.1", "gpt-4-1106-preview", "<script>alert(1)</script>", "\"quotes\" & 'apostrophes' 🤖",
           "W" * 200, "漢" * 100, "nobody answered"]
 TASKS = ["math", "<b>code</b>", "a task with a name that goes on " * 6]
-# Chromium's windows are not as narrow as a phone: the page is opened in a frame of the width, and measured there.
+# Chromium's windows cannot be as narrow as a phone, so the page is opened and measured in a frame of that width.
 FRAME = """<!DOCTYPE html><body style="margin:0"><iframe src="%s" style="width:%dpx;height:%dpx;border:0"></iframe>
 <pre id="measured"></pre><script>
 addEventListener("load", () => {
@@ -86,8 +84,8 @@ class Row(list):
 
 
 class Page(html.parser.HTMLParser):
-    """The cells of each table, as (text, data-value), the ends of its axis, the text of what has an id, and the
-    elements there are."""
+    """Reads from a page the cells of each table, as (text, data-value), the ends of its axis, the texts of elements
+    with an id, and the names of its elements."""
 
     def __init__(self, text):
         super().__init__()
@@ -129,7 +127,7 @@ class Page(html.parser.HTMLParser):
             self.texts[self.id] += data
 
     def columns(self, table):
-        """Of each row but the heading {heading: [text, data-value]}."""
+        """{heading: [text, data-value]} for each row after the heading."""
         heads = [cell[0] if "picture" not in cell[2] else "picture" for cell in self.tables[table][0]]
         return [dict(zip(heads, row), shade=row.shade) for row in self.tables[table][1:]]
 
@@ -166,7 +164,7 @@ def simulated(models, questions, tasks, seed, attempts=1):
 
 
 def graded_and_unequal():
-    """Scores of which some are partial, some questions left out by some models."""
+    """Scores, some of them partial; some models did not answer every question."""
     draw = random.Random(3)
     for m, model in enumerate(("gpt-4.1", "gpt-4.1-mini", "another model")):
         for q in range(90):
@@ -184,7 +182,7 @@ def errored():
 
 
 def apart():
-    """Two models on some questions, two on others, one on its own, and one whose scores are out of their range."""
+    """Two models share some questions, two others share others, one shares none, and one has scores out of their range."""
     draw = random.Random(8)
     for m in range(5):
         for q in range(25):
@@ -201,7 +199,7 @@ def twins():
 
 
 def votes(db):
-    """Votes between the models: on every pair five, the better one wins three, and the last one none."""
+    """Votes between the models: five per pair, of which the better model wins three; the last model wins none."""
     models = [model for model, in db.execute("SELECT DISTINCT model FROM results ORDER BY model")]
     db.execute("CREATE TABLE votes(model_a, model_b, winner)")
     for i, model in enumerate(models):
@@ -323,7 +321,7 @@ def compare_numbers(db, page, name, models):
 
 
 def triangle_numbers(text, name, models, wanted):
-    """Half of the matrix: each pair once, what is open in colour."""
+    """Half of the matrix: each pair once, with undecided pairs in colour."""
     block = re.search(r'<div id="triangle".*?</div>', text, re.S)
     check(f"{name}: a triangle where there are three", bool(block) == (len(models) > 2))
     if not block:
@@ -367,7 +365,7 @@ def task_numbers(db, page, text, name, models):
 
 
 def panels(text, name, models, shown):
-    """A panel for each task; of many for those on which the best and the worst of the first 12 are farthest apart."""
+    """A panel for each task, or, if there are many, for those on which the best and the worst of the first 12 models are farthest apart."""
     titles = [html.unescape(t) for t in re.findall(r'<section class="panel"><h3>(.*?)</h3>', text, re.S)]
     ends = {}
     for row in shown:
@@ -420,7 +418,7 @@ def first_sentence(db, page, name, models):
     if len(models) == 1:
         check(f"{name}: {said!r} says how sure", "between" in said and "(95% sure)" in said)
         return
-    # whether every missing answer, taken against the leader, leaves it first
+    # whether the leader stays first if all missing answers count against it
     shaken = errors and any(a * m + e > accuracy * n * (m + e) / (n + errors) - 1e-9 for _, a, e, m in rows[1:])
     check(f"{name}: {said!r} calls nobody best too soon", ("cannot be called the best" in said) == bool(shaken))
     if shaken:
@@ -456,7 +454,7 @@ def common_numbers(db, page, text, name):
     common, questions = db.execute("SELECT max(common), max(questions) FROM eval_leaderboard WHERE accuracy IS NOT NULL").fetchone()
     wanted = db.execute("SELECT model, accuracy, ci, rank_lo, rank_hi FROM eval_common WHERE accuracy IS NOT NULL").fetchall()
     overall = [m for m, in db.execute("SELECT model FROM eval_leaderboard WHERE accuracy IS NOT NULL")]
-    # models that are alike on the common questions stay as they were
+    # models with equal accuracy on the common questions keep their order
     order = sorted(wanted, key=lambda row: (-row[1], overall.index(row[0])))
     differs = 0 < common < questions and [row[0] for row in order] != overall[:len(order)]
     check(f"{name}: the common questions where the order differs", ("common" in page.tables) == bool(differs))
@@ -563,7 +561,7 @@ def shape(path, name, rows):
 
 
 def without_script(path, name, text):
-    """The script adds nothing that has to be read: without it the same cells are there."""
+    """The script adds no content: without it the page has the same cells."""
     bare = re.sub(r"<script>.*</script>\n", "", text, flags=re.S)
     check(f"{name}: one script, at the end", bare != text and "<script" not in bare)
     (path / f"{name}-bare.html").write_text(bare)
@@ -576,7 +574,7 @@ def without_script(path, name, text):
 
 
 def options(path):
-    """What the options say is on the page, as text."""
+    """The texts of the options are on the page, as text."""
     db = connect(path / "options.db")
     insert(db, errored())
     text = db.execute("SELECT eval_report('results', ?)", [json.dumps({

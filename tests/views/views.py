@@ -466,7 +466,7 @@ def paired_by_few_questions():
 
 
 def shown_picture(value):
-    """What Datasette's plugin makes of a cell:  None, or the picture inside an image.  The plugin is loaded with only
+    """What Datasette's plugin makes of a cell: None, or the picture inside an image.  The plugin is loaded with only
     those parts of Datasette that it uses."""
     datasette, markupsafe = types.ModuleType("datasette"), types.ModuleType("markupsafe")
     datasette.hookimpl, markupsafe.Markup = (lambda function: function), type("Markup", (str,), {})
