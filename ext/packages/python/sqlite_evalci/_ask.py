@@ -197,6 +197,10 @@ def of_rows(table, names, rows, options):
             yield Source(table, options, connection)
         finally:
             connection.execute(f"DROP TABLE IF EXISTS {identifier(table)}")
+            # A database in memory keeps the room of what was dropped.
+            if len(rows) > 10_000:
+                connection.close()
+                del _thread.connection
         return
     says_so()
     with tempfile.TemporaryDirectory() as folder:
