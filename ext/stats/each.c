@@ -94,11 +94,15 @@ static void set_betas(mixture *m, double k, double n, mixture_scale scale) {
   }
 }
 
+/* The error of the density, which moves a bound by less; and the part of a tail beyond an end that
+** is neglected. */
+static const double EACH_TOLERANCE = 1e-10, EACH_NEGLIGIBLE = 1e-9;
+
 /* Below e^-745 a double is 0.  If no answer is right, the mass there is 1 minus that of the
-** density, unless that is too small to be told from 0. */
+** density, unless it is negligible: the difference would be rounding. */
 static double mass_at_end(ev_ln_density *ln_density, void *context, double end, double mass,
                           double tail) {
-  bool matters = exp(ln_density(end, context)) > 1e-9 * tail;
+  bool matters = exp(ln_density(end, context)) > EACH_NEGLIGIBLE * tail;
   return matters ? fmax(0, 1 - mass) : 0;
 }
 
@@ -135,7 +139,7 @@ ev_status ev_each_interval(ev_ln_density *ln_density, void *context, double logi
                                                              .least = -end,
                                                              .most = end,
                                                              .ln_drop = 20 - log(tail),
-                                                             .tolerance = 1e-10,
+                                                             .tolerance = EACH_TOLERANCE,
                                                              .tail = tail,
                                                              .budget = 4800});
   if (status != EV_OK) return status;

@@ -32,27 +32,17 @@ typedef struct fisher_table {
   double psi;
 } fisher_table;
 
-/* f(a+j+1) / f(a+j) */
+/* f(a+j+1) / f(a+j); 0 at the greatest X, and infinite below the least. */
 static double fisher_ratio(const fisher_table *t, double j) {
   return t->psi * ((t->b - j) / (t->a + j + 1)) * ((t->c - j) / (t->d + j + 1));
 }
 
-/* The sums of f over [a, ..) and over (.., a), relative to f(a).  A sum that passes 1e290 is
-** abandoned: the tail then is so far from the wanted one that only its side matters. */
-static double fisher_sum_up(const fisher_table *t) {
-  double sum = 1, term = 1;
-  for (double j = 0; term > 1e-17 * sum && sum < 1e290; j++) sum += term *= fisher_ratio(t, j);
-  return sum;
-}
-
-static double fisher_sum_down(const fisher_table *t) {
+/* The sum of f above a, or below it, relative to f(a).  A sum that passes 1e290 is abandoned: the
+** tail then is so far from the wanted one that only its side matters. */
+static double fisher_sum_beyond(const fisher_table *t, bool above) {
   double sum = 0, term = 1;
-  for (double j = 0; t->a + j > 0 && sum < 1e290; j--) {
-    double r = fisher_ratio(t, j - 1);
-    if (r == 0) break;
-    sum += term /= r;
-    if (term <= 1e-17 * sum) break;
-  }
+  for (double j = 0; term > 1e-17 * (1 + sum) && sum < 1e290; j++)
+    sum += term = above ? term * fisher_ratio(t, j) : term / fisher_ratio(t, -j - 1);
   return sum;
 }
 
@@ -131,8 +121,8 @@ static double fisher_ln_tail_by_integral(const fisher_table *t, double sd) {
 static const double FISHER_INTEGRAL_SD = 3000;
 
 static double fisher_ln_tail_by_sum(const fisher_table *t) {
-  double up = fisher_sum_up(t), down = fisher_sum_down(t);
-  return log(up) - log(up + down);
+  double up = 1 + fisher_sum_beyond(t, true);
+  return log(up) - log(up + fisher_sum_beyond(t, false));
 }
 
 /* ln P(X >= a) at ln(psi). */

@@ -7,7 +7,7 @@
 ** because its scale depends on d: under 'icc' one cluster of n has an sd of s of
 ** about 1 at small d, and of 1/sqrt(n) where d is beyond n.
 **
-** Across lines the rule is Gauss and Legendre's, on panels of
+** Across lines the rule is Gauss-Legendre, on panels of
 **
 **     r = ln d    around the mode, outward until the density is negligible;
 **     d           from 0, where r would have to go to -37 for 16 digits: likelihood and
@@ -30,7 +30,7 @@
 /* What a panel is an interval of: ln d, d, or 1/(1+d). */
 typedef enum panel_axis { PANEL_OF_R, PANEL_OF_D, PANEL_OF_ICC } panel_axis;
 
-/* EV_NODES lines, with the weights of Gauss and Legendre. */
+/* EV_NODES lines, with Gauss-Legendre weights. */
 typedef struct line_panel {
   panel_axis axis;
   double near, far; /* its ends, as seen from the mode */
@@ -53,8 +53,8 @@ typedef struct ev_joint joint;
 /*
 ** Modes and scales
 */
-/* Climbs from a point in growing steps, then narrows them until a parabola fits within a step of
-** about the sd; the sd is at most 2. */
+/* Climbs from a point in growing steps, then narrows them until the logarithm falls by 0.02 to 1
+** over one, where a parabola fits: a step of a fifth of the sd to 1.4 sd.  The sd is at most 2. */
 ev_status ev_climb(ev_ln_function *f, void *context, double from, double step, ev_summit *top) {
   double x = from, mid, ln[2];
   f(&x, 1, &mid, context);
@@ -108,13 +108,16 @@ static double rounding_at(joint *p, double r) {
   return p->model.rounding ? p->model.rounding(exp(r), p->model.context) : 0;
 }
 
-/* Scans in steps of 2, which miss no mode, and climbs from the best point.  Lines beyond
-** 100 times the number of questions are alike; where rounding is not small, there is
-** nothing to climb. */
+/* Rounding of the log likelihood beyond which lines are not compared, and that at the mode which
+** is too large for a result. */
+static const double SCAN_ROUNDING = 0.01, MOST_ROUNDING = 1e-3;
+
+/* Scans in steps of 2, which miss no mode, and climbs from the best point.  Lines beyond 100 times
+** the number of questions are alike; where rounding is not small, the scan ends. */
 static ev_status find_mode_of_r(joint *p, ev_summit *top) {
   double best = -HUGE_VAL, at = 0, most = log(100 * p->model.answers + 100);
   double peak = p->peak, spread = p->spread, r = -40;
-  for (; r < most && rounding_at(p, r) < 0.01; r += 2) {
+  for (; r < most && rounding_at(p, r) < SCAN_ROUNDING; r += 2) {
     double ln = ln_of_line(p, r);
     if (isnan(ln)) return EV_NOT_CONVERGED;
     if (ev_interrupted(p->model.host)) return EV_INTERRUPTED;
@@ -127,7 +130,7 @@ static ev_status find_mode_of_r(joint *p, ev_summit *top) {
   p->peak = peak;
   p->spread = spread;
   ev_status status = ev_climb(ln_of_lines, p, at, 1, top);
-  bool too_large = status == EV_OK ? rounding_at(p, top->at) > 1e-3 : r < most;
+  bool too_large = status == EV_OK ? rounding_at(p, top->at) > MOST_ROUNDING : r < most;
   return too_large ? EV_TOO_LARGE : status;
 }
 

@@ -55,7 +55,7 @@ typedef struct ev_hierarchy_line {
   double d, first_s, step_s;
   double ln_measure;   /* ln of prior of d x quadrature weight; theta (1-theta) completes it */
   size_t first, count; /* its points: negligible lines are left out */
-  int panel, node;     /* of Gauss and Legendre's rule: it is that node of EV_NODES */
+  int panel, node;     /* of the Gauss-Legendre rule: it is that node of EV_NODES */
 } ev_hierarchy_line;
 
 typedef struct ev_hierarchy {

@@ -27,7 +27,7 @@ static double go_to_cluster_line(double d, void *context) {
   return (c->mixed > 0 ? c->mixed * log(d) : 0) - ev_rising_at(&c->all, d);
 }
 
-/* exp(-|s|) is e^-60 where it is less: times d, which is at most e^45, that is next to nothing. */
+/* exp(-|s|) is at least e^-60, by ev_exp(): times d, which is at most e^45, that is negligible. */
 EV_WIDE static void ln_clusters_at(const double *s, int count, double *ln, void *context) {
   cluster_likelihood *c = context;
   ev_lanes at = {0}, less = {0}, x, y, sum = {0};

@@ -99,6 +99,9 @@ static void place_search(const ev_hierarchy *h, ev_search *search) {
   search->width = fmin(2, 4 * sqrt(fmax(1e-20, square - mean * mean)));
 }
 
+/* The error of the density: a fraction of what interpolation leaves. */
+static const double THETA_TOLERANCE = 1e-9;
+
 ev_status ev_hierarchy_theta(const ev_hierarchy *h, double tail, ev_marginal *m) {
   theta_density t = {.h = h};
   t.ln = malloc((h->count + h->line_count + EV_LANES) * sizeof *t.ln);
@@ -111,7 +114,7 @@ ev_status ev_hierarchy_theta(const ev_hierarchy *h, double tail, ev_marginal *m)
   ev_search search = {.ln_density = ln_theta_density,
                       .context = &t,
                       .ln_drop = 20 - log(tail),
-                      .tolerance = 1e-9,
+                      .tolerance = THETA_TOLERANCE,
                       .tail = tail,
                       .budget = 4800};
   place_search(h, &search);

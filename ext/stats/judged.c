@@ -24,9 +24,10 @@
 ** step leaves out exp(-2 pi^2 sd^2 / step^2), and exp(-pi^2 / step). */
 static const double JUDGED_LN_DROP = 32, LINE_STEP = 0.7, LONGEST_LINE_STEP = 0.4;
 
-/* The integral over q: its relative error, by the Gauss-Kronrod rule's estimate, which is many
-** times the true one; SHARE_HALVINGS is how often a part of it may be halved. */
-static const double SHARE_TOLERANCE = 1e-7;
+/* The integral over q: the wanted relative error, by the Gauss-Kronrod rule's estimate, which is
+** many times the true one, and the largest that is accepted; SHARE_HALVINGS is how often a part of
+** it may be halved. */
+static const double SHARE_TOLERANCE = 1e-7, MOST_SHARE_ERROR = 1e-6;
 /* Lines in all: over 40,000 are needed where labels of one verdict are never wrong, as for
 ** (30, 69, 101, 0); millions of such labels would have their rounding halved in vain. */
 enum { MOST_LINES_OF_JUDGED = 200000 };
@@ -257,7 +258,7 @@ static double ln_density_at(double z, void *context) {
     error += e.error;
   }
   if (isnan(sum)) return NAN;
-  if (!(error <= 1e-6 * sum)) return sum > 0 ? NAN : -HUGE_VAL;
+  if (!(error <= MOST_SHARE_ERROR * sum)) return sum > 0 ? NAN : -HUGE_VAL;
   return log(sum) + log(j->x.x * j->x.y);
 }
 
@@ -270,13 +271,16 @@ static void start_search(const judge *j, ev_search *search) {
   search->width = 3 * sd / (mean * (1 - mean));
 }
 
+/* The error of the density, which moves a bound by less. */
+static const double JUDGED_TOLERANCE = 1e-8;
+
 static ev_status find_interval(judge *j, const ev_options *options, ev_interval *ci) {
   ev_marginal m;
   ev_interval z;
   ev_search search = {.ln_density = ln_density_at, .context = j, .budget = 6000};
   search.tail = ev_tail(options);
   search.ln_drop = 25 - log(search.tail);
-  search.tolerance = 1e-8;
+  search.tolerance = JUDGED_TOLERANCE;
   start_search(j, &search);
   ev_status status = ev_marginal_find(&m, &search);
   if (status == EV_OK) status = ev_marginal_interval(&m, search.tail, &z);

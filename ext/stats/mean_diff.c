@@ -84,8 +84,8 @@ static double line_peak(const mean_line *line) {
 /* How far below its peak, in logarithms, the integrand is negligible. */
 static const double LINE_CUT = 42;
 
-/* The place, on one side, at which it has fallen to this, to 2^-10 of the distance: nothing depends
-** on it but the pieces' length. */
+/* The place, on one side, at which it has fallen to this: found by doubling a distance, from less
+** than any line needs, and then to 2^-10 of it, since only the pieces' length depends on it. */
 static double line_end(const mean_line *line, double peak, double ln_peak, double side) {
   ev_bracket in = {0, 1e-9};
   while (peak + side * in.high > -LINE_END && peak + side * in.high < LINE_END &&

@@ -187,7 +187,7 @@ ev_status ev_plan_paired(double only_a, double only_b, double power, const ev_op
 }
 
 /* The difference that n questions find: the secant method in a bracket, because the power is smooth
-** in the difference and rises with it. */
+** in the difference and rises with it.  1e-13 is the rounding of a power. */
 ev_status ev_detectable(double n, double discordant, double power, const ev_options *options,
                         double *difference) {
   ev_bracket in = {0, discordant};

@@ -39,7 +39,8 @@ static bool passes(const gate_plan *w, double k, double n) {
   return ev_beta_cdf(&posterior, w->t).y >= w->sure;
 }
 
-/* The real number of right answers from which on they pass; above n where not even n pass. */
+/* The real number of right answers from which on they pass, to 1e-9 of an answer; above n where
+** not even n pass. */
 static double least_passing(const gate_plan *w, double n) {
   ev_bracket in = {0, n};
   if (!passes(w, n, n)) return n + 1;
