@@ -22,15 +22,13 @@ static const double TABLE_TOLERANCE = 1e-12, TABLE_ROUNDING = 1e-6;
 ** power does, and squares do not yet underflow. */
 static const double TABLE_END = 320;
 
-/* Others' weight below which the density is not smooth at a score, or at scores that
-** are close. */
+/* Others' weight below which the density is not smooth at a score. */
 static const double TABLE_SMOOTH = 16;
 
-/* The distance, in the mean's standard deviations, at which scores count as close and a panel as
-** too narrow to matter: the mass in it is as small, and the logarithm of the density varies as
-** little.  Where others weigh less than 2, the density may have no bound at a score, and panels
-** become narrower. */
-static const double TABLE_CLOSE = 1e-7, TABLE_CLOSEST = 1e-9;
+/* The width, in the mean's standard deviations, at which a panel is too narrow to matter: the mass
+** in it is as small, and the logarithm of the density varies as little.  Where others weigh less
+** than 2, the density may have no bound at a score, and panels become narrower. */
+static const double TABLE_NARROW = 1e-7, TABLE_NARROWEST = 1e-9;
 
 /* At a score beside which the others weigh at most 1 the density is unbounded, and not computable
 ** too close to it: the nearest value is taken. */
@@ -142,36 +140,21 @@ static double logit_of_atom(const ev_atom *atom) {
   return log(atom->above) - log(atom->below);
 }
 
-/* The number of scores from one on that are close, and their weight. */
-static size_t close_atoms(const ev_mean_table *table, const ev_atoms *atoms, size_t first,
-                          double *weight) {
-  double from = logit_of_atom(&atoms->list[first]);
-  size_t count = 0;
-  *weight = 0;
-  while (first + count < atoms->count &&
-         !(logit_of_atom(&atoms->list[first + count]) - from > TABLE_CLOSE * table->d.spread))
-    *weight += atoms->list[first + count++].weight;
-  return count;
-}
-
 /* Panels between the ends and the scores where the density is not smooth, which come
 ** in rising order. */
 static ev_status fill_table(ev_mean_table *table, const ev_atoms *atoms, double cut) {
   table_place from = {0, HUGE_VAL};
-  double end = TABLE_END, weight;
+  double end = TABLE_END;
   ev_status status = table_end(&table->d, cut, false, &from.logit);
   if (status == EV_OK) status = table_end(&table->d, cut, true, &end);
   double heaviest = 0;
   for (size_t i = 0; i < atoms->count; i++) heaviest = fmax(heaviest, atoms->list[i].weight);
-  table->narrow = table->d.spread * (table->d.weight - heaviest < 2 ? TABLE_CLOSEST : TABLE_CLOSE);
-  for (size_t i = 0, count; i < atoms->count && status == EV_OK; i += count) {
-    count = close_atoms(table, atoms, i, &weight);
-    double others = table->d.weight - weight;
-    if (others >= TABLE_SMOOTH) continue;
-    table_place first = {logit_of_atom(&atoms->list[i]), others};
-    table_place last = {logit_of_atom(&atoms->list[i + count - 1]), others};
-    status = add_panels_to(table, first, end, &from);
-    if (status == EV_OK) status = add_panels_to(table, last, end, &from);
+  table->narrow =
+      table->d.spread * (table->d.weight - heaviest < 2 ? TABLE_NARROWEST : TABLE_NARROW);
+  for (size_t i = 0; i < atoms->count && status == EV_OK; i++) {
+    double others = table->d.weight - atoms->list[i].weight;
+    table_place score = {logit_of_atom(&atoms->list[i]), others};
+    if (others < TABLE_SMOOTH) status = add_panels_to(table, score, end, &from);
   }
   return status == EV_OK ? add_panels_to(table, (table_place){end, HUGE_VAL}, end, &from) : status;
 }
