@@ -36,14 +36,8 @@ static int compare_atoms(const void *left, const void *right) {
   return order ? order : ev_compare_numbers(b->below, a->below);
 }
 
-static bool in_order(const ev_atoms *atoms) {
-  for (size_t i = 1; i < atoms->count; i++)
-    if (compare_atoms(&atoms->list[i - 1], &atoms->list[i]) > 0) return false;
-  return true;
-}
-
 static void sort_and_merge(ev_atoms *atoms) {
-  if (!in_order(atoms)) qsort(atoms->list, atoms->count, sizeof *atoms->list, compare_atoms);
+  qsort(atoms->list, atoms->count, sizeof *atoms->list, compare_atoms);
   size_t count = 0;
   for (size_t i = 0; i < atoms->count; i++) {
     ev_atom *last = count ? &atoms->list[count - 1] : NULL;

@@ -69,23 +69,17 @@ static double fisher_ln_f(double j, void *context) {
          fisher_ln_binomial(t->c - j, t->d + j, t->c - s->mean, t->d + s->mean);
 }
 
-/* The value j of the smallest cell at which fisher_ratio() passes 1, neglecting 1 beside large
-** numbers: a root of (psi-1) j^2 - s j + c, in the form that does not cancel.  The other root
-** is at least twice as large.  The arguments are the observed value of that cell, of its
-** neighbours in its row and its column, and of the opposite cell. */
-static double cell_at_mode(double cell, double row, double column, double opposite, double psi) {
-  double n = cell + row, m = cell + column, s = (n + m) * psi + (opposite - cell), c = psi * n * m;
-  double root = sqrt(fmax(0, s * s - 4 * (psi - 1) * c));
-  return s > 0 ? 2 * c / (s + root) : (s - root) / 2 / (psi - 1);
-}
-
-/* The mode of X, less a: as much as the smallest cell moves. */
+/* The mode of X, less a, at which fisher_ratio() passes 1, neglecting 1 beside large numbers: by
+** bisection, to the last digit. */
 static double fisher_mode(const fisher_table *t) {
-  double a = t->a, b = t->b, c = t->c, d = t->d, psi = t->psi;
-  if (a <= fmin(b, fmin(c, d))) return cell_at_mode(a, b, c, d, psi) - a;
-  if (d <= fmin(b, c)) return cell_at_mode(d, c, b, a, psi) - d;
-  if (b <= c) return b - cell_at_mode(b, a, d, c, 1 / psi);
-  return c - cell_at_mode(c, d, a, b, 1 / psi);
+  ev_bracket in = {-fmin(t->a, t->d), fmin(t->b, t->c)};
+  double j = 0, last = NAN;
+  while (j != last) {
+    bool too_high = t->psi * (t->b - j) * (t->c - j) < (t->a + j) * (t->d + j);
+    last = j;
+    j = ev_bracket_next(&in, j, too_high, NAN);
+  }
+  return j;
 }
 
 /* ln P(X >= a) by the integral of f above a - 1/2, with the midpoint rule's first two
