@@ -11,6 +11,16 @@
 #include "beta.h"
 #include "clustered.h"
 #include "marginal.h"
+#include "rising.h"
+
+/* The rising factorials of clusters' likelihood: those of k, of n - k and of n. */
+typedef struct ev_risings {
+  ev_rising right, wrong, all;
+  double mixed; /* clusters with both right and wrong answers */
+} ev_risings;
+
+/* `room` is for `count` tallies. */
+void ev_risings_make(ev_risings *r, const ev_cluster *clusters, size_t count, ev_tally *room);
 
 /* The data: a model supplies the log likelihood of (theta, d), line by line of constant d.  The
 ** layer adds the prior of d.  At any d the likelihood must be a smooth function of logit theta with

@@ -13,18 +13,16 @@
 
 #include "hierarchy.h"
 #include "lanes.h"
-#include "rising.h"
 
 typedef struct cluster_likelihood {
-  ev_rising right, wrong, all;
-  double mixed; /* clusters with both right and wrong answers */
-  double d;     /* of the line looked at */
+  ev_risings of;
+  double d; /* of the line looked at */
 } cluster_likelihood;
 
 static double go_to_cluster_line(double d, void *context) {
   cluster_likelihood *c = context;
   c->d = d;
-  return (c->mixed > 0 ? c->mixed * log(d) : 0) - ev_rising_at(&c->all, d);
+  return (c->of.mixed > 0 ? c->of.mixed * log(d) : 0) - ev_rising_at(&c->of.all, d);
 }
 
 /* exp(-|s|) is at least e^-60, by ev_exp(): times d, which is at most e^45, that is negligible. */
@@ -41,28 +39,26 @@ EV_WIDE static void ln_clusters_at(const double *s, int count, double *ln, void 
   ev_choose(&up, &small, &large, &y);
   ev_log1p(&rest, 1);
   ev_lanes ln_theta = (less + at) / 2 - rest, ln_other = (less - at) / 2 - rest;
-  ev_rising_add(&c->right, &x, &sum);
-  ev_rising_add(&c->wrong, &y, &sum);
-  sum += (c->right.clusters + 1) * ln_theta + (c->wrong.clusters + 1) * ln_other;
+  ev_rising_add(&c->of.right, &x, &sum);
+  ev_rising_add(&c->of.wrong, &y, &sum);
+  sum += (c->of.right.clusters + 1) * ln_theta + (c->of.wrong.clusters + 1) * ln_other;
   for (int i = 0; i < count; i++) ln[i] = sum[i];
 }
 
 static double rounding_of_clusters(double d, void *context) {
   cluster_likelihood *c = context;
-  return DBL_EPSILON * (c->mixed * fabs(log(d)) + ev_rising_at(&c->all, d));
+  return DBL_EPSILON * (c->of.mixed * fabs(log(d)) + ev_rising_at(&c->of.all, d));
 }
 
-/* The three products of the likelihood. */
-static void gather_clusters(cluster_likelihood *c, const ev_cluster *clusters, size_t count,
-                            ev_tally *counts) {
-  for (size_t i = 0; i < count; i++) counts[i] = (ev_tally){clusters[i].k, clusters[i].times};
-  ev_rising_make(&c->right, counts, count);
+void ev_risings_make(ev_risings *r, const ev_cluster *clusters, size_t count, ev_tally *room) {
+  for (size_t i = 0; i < count; i++) room[i] = (ev_tally){clusters[i].k, clusters[i].times};
+  ev_rising_make(&r->right, room, count);
   for (size_t i = 0; i < count; i++)
-    counts[i] = (ev_tally){clusters[i].n - clusters[i].k, clusters[i].times};
-  ev_rising_make(&c->wrong, counts, count);
-  for (size_t i = 0; i < count; i++) counts[i] = (ev_tally){clusters[i].n, clusters[i].times};
-  ev_rising_make(&c->all, counts, count);
-  c->mixed = c->right.clusters + c->wrong.clusters - c->all.clusters;
+    room[i] = (ev_tally){clusters[i].n - clusters[i].k, clusters[i].times};
+  ev_rising_make(&r->wrong, room, count);
+  for (size_t i = 0; i < count; i++) room[i] = (ev_tally){clusters[i].n, clusters[i].times};
+  ev_rising_make(&r->all, room, count);
+  r->mixed = r->right.clusters + r->wrong.clusters - r->all.clusters;
 }
 
 ev_status ev_hierarchy_make(const ev_cluster *clusters, size_t count, const ev_options *options,
@@ -72,7 +68,7 @@ ev_status ev_hierarchy_make(const ev_cluster *clusters, size_t count, const ev_o
   ev_status status = c && counts ? EV_OK : EV_NO_MEMORY;
   *h = (ev_hierarchy){0};
   if (status == EV_OK) {
-    gather_clusters(c, clusters, count, counts);
+    ev_risings_make(&c->of, clusters, count, counts);
     ev_line_model model = {
         .go_to_line = go_to_cluster_line,
         .ln_at = ln_clusters_at,
@@ -80,8 +76,8 @@ ev_status ev_hierarchy_make(const ev_cluster *clusters, size_t count, const ev_o
         .context = c,
         .prior = options->prior,
         .host = host,
-        .answers = c->all.answers,
-        .guess = log((c->right.answers + 1) / (c->wrong.answers + 1)),
+        .answers = c->of.all.answers,
+        .guess = log((c->of.right.answers + 1) / (c->of.wrong.answers + 1)),
         .panel_sd = 5.7,
         /* 25 leaves less than 1e-10 of the tail, and 8 more keep the density of theta smooth where
         ** lines end; 42 leaves 1e-12 of a tail of 1e-6. */

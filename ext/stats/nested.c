@@ -23,16 +23,21 @@ static bool any_asked_again(const ev_items *items) {
   return false;
 }
 
-/* Tasks as clusters; NULL without memory. */
-static ev_cluster *clusters_of(const ev_items *items) {
+/* With tasks as clusters, the interval of theta; or that of each task if `each` is not NULL. */
+static ev_status answer_by_clusters(const ev_items *items, const ev_options *options, ev_host host,
+                                    ev_interval *ci, ev_each *each) {
   ev_cluster *clusters = calloc(items->tasks, sizeof *clusters);
-  for (size_t i = 0; clusters && i < items->count; i++) {
+  if (!clusters) return EV_NO_MEMORY;
+  for (size_t i = 0; i < items->count; i++) {
     ev_cluster *c = &clusters[items->list[i].task];
     c->k += items->list[i].k * items->list[i].times;
     c->n += items->list[i].n * items->list[i].times;
     c->times = 1;
   }
-  return clusters;
+  ev_status status = each ? ev_clustered_each(clusters, items->tasks, options, host, each)
+                          : ev_clustered(clusters, items->tasks, options, host, ci);
+  free(clusters);
+  return status;
 }
 
 /*
@@ -40,13 +45,7 @@ static ev_cluster *clusters_of(const ev_items *items) {
 */
 ev_status ev_nested(const ev_items *items, const ev_options *options, ev_host host,
                     ev_interval *ci) {
-  if (!any_asked_again(items)) {
-    ev_cluster *clusters = clusters_of(items);
-    ev_status status = EV_NO_MEMORY;
-    if (clusters) status = ev_clustered(clusters, items->tasks, options, host, ci);
-    free(clusters);
-    return status;
-  }
+  if (!any_asked_again(items)) return answer_by_clusters(items, options, host, ci, NULL);
   ev_nested_posterior p;
   ev_status status = ev_nested_posterior_make(items, options, host, EV_NESTED_THETA, &p);
   if (status == EV_OK) status = ev_hierarchy_interval(&p.h, options, ci);
@@ -188,11 +187,11 @@ static ev_status find_each_task(ev_nested_posterior *p, size_t tasks, ev_each *e
   ev_each *kinds = malloc(p->tasks.count * sizeof *kinds);
   task_density d = {0};
   ev_status status = kinds ? make_density(p, &d) : EV_NO_MEMORY;
-  for (size_t i = 0; i < p->tasks.count && status == EV_OK; i++) {
-    size_t next = p->tasks.order[i].index;
-    status = ev_interrupted(p->host) ? EV_INTERRUPTED
-                                     : find_task(&d, &p->tasks.list[next], &kinds[next]);
-  }
+  for (int grid = 0; grid < EV_NESTED_GRIDS; grid++)
+    for (size_t i = 0; i < p->tasks.count && status == EV_OK; i++)
+      if (p->tasks.list[i].grid == grid)
+        status =
+            ev_interrupted(p->host) ? EV_INTERRUPTED : find_task(&d, &p->tasks.list[i], &kinds[i]);
   for (size_t i = 0; i < tasks && status == EV_OK; i++) each[i] = kinds[p->tasks.kind[i]];
   free(d.beta);
   free(d.rule);
@@ -203,13 +202,7 @@ static ev_status find_each_task(ev_nested_posterior *p, size_t tasks, ev_each *e
 
 ev_status ev_nested_each(const ev_items *items, const ev_options *options, ev_host host,
                          ev_each *each) {
-  if (!any_asked_again(items)) {
-    ev_cluster *clusters = clusters_of(items);
-    ev_status status = EV_NO_MEMORY;
-    if (clusters) status = ev_clustered_each(clusters, items->tasks, options, host, each);
-    free(clusters);
-    return status;
-  }
+  if (!any_asked_again(items)) return answer_by_clusters(items, options, host, NULL, each);
   ev_nested_posterior p;
   ev_status status = ev_nested_posterior_make(items, options, host, EV_NESTED_EACH, &p);
   if (status == EV_OK) status = find_each_task(&p, items->tasks, each);

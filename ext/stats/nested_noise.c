@@ -18,8 +18,8 @@
 **      which is the integral of sinc functions.  T goes to infinity as r1 falls to r*: with
 **      r1 = r* + c ln(1 + e^z) the integrand is smooth in z on the whole axis, and dies out at
 **      both ends, for the trapezoid rule.
-**      Where the density of r1 is rougher than its sd says, the step is halved until it integrates
-*to 1.
+**      Where the density of r1 is rougher than its sd says, the step is halved until it
+**      integrates to 1.
 **   4. Bounds are found by secants.
 */
 #include <math.h>
@@ -34,15 +34,15 @@ enum { PLANE_TAPS = 12, PLANE_STEPS = 100000 };
 
 typedef enum part_of_variance { OF_WITHIN, OF_QUESTIONS, OF_RERUNS } part_of_variance;
 
-/* The density of t and the mass of nodes of ln d2: a row for each line. */
+/* The density of t and of nodes of ln d2 at each line. */
 typedef struct plane {
   const ev_nested_posterior *p;
   size_t nodes, lines;
   double near, far;         /* of t */
   double least, most;       /* r1, beyond which lines are negligible */
   double *t;                /* owned: of each line, rising */
-  double *ln;               /* [lines][nodes + 1] ln of the density; the last is the sum's */
-  double *row;              /* room for one */
+  double *ln;               /* [lines][nodes]: ln of the density */
+  double *row;              /* room for one: the density at an r1 */
   double mode, ln_most, sd; /* of r1 */
   double step_z;            /* of z, at most */
 } plane;
@@ -67,9 +67,9 @@ static double ln_slope(const plane *m, double d) {
   return log(d / (d + m->near) - d / (d + m->far));
 }
 
-/* ln of the density of t at a line, by nodes.  The weight of a point has a measure of d1, and
-** a step of logit theta. */
-static void fill_line(const plane *m, const ev_hierarchy_line *line, double *ln) {
+/* ln of the density of t at a line, by nodes; returns its sum.  The weight of a point has a measure
+** of d1, and a step of logit theta. */
+static double fill_line(const plane *m, const ev_hierarchy_line *line, double *ln) {
   const ev_nested_posterior *p = m->p;
   double total = 0, d = line->d;
   double ln_prior = p->options->prior == EV_PRIOR_ICC ? -2 * log1p(d) : -d;
@@ -81,7 +81,7 @@ static void fill_line(const plane *m, const ev_hierarchy_line *line, double *ln)
     total += sum;
     ln[b] = ln_factor + log(fmax(sum, 1e-300));
   }
-  ln[m->nodes] = ln_factor + log(fmax(total, 1e-300));
+  return ln_factor + log(total);
 }
 
 /* The outermost of 16 nodes of Gauss and Legendre on (0,1). */
@@ -98,77 +98,64 @@ static void find_ends(plane *m, const ev_hierarchy_line *lines, size_t count) {
 }
 
 static ev_status make_plane(ev_nested_posterior *p, plane *m) {
-  size_t width = p->tasks.nodes + 1;
+  size_t nodes = p->tasks.nodes;
   qsort(p->h.lines, p->h.line_count, sizeof *p->h.lines, by_d);
   find_ends(m, p->h.lines, p->h.line_count);
   m->p = p;
-  m->nodes = p->tasks.nodes;
-  m->t = malloc((m->lines * (1 + width) + width) * sizeof *m->t);
+  m->nodes = nodes;
+  m->t = malloc((m->lines * (1 + nodes) + nodes) * sizeof *m->t);
   if (!m->t) return EV_NO_MEMORY;
   m->ln = m->t + m->lines;
-  m->row = m->ln + m->lines * width;
-  if (m->lines < PLANE_TAPS) return EV_NOT_CONVERGED;
+  m->row = m->ln + m->lines * nodes;
   for (size_t i = 0; i < m->lines; i++) {
     const ev_hierarchy_line *line = &p->h.lines[i];
     m->t[i] = t_of(m, line->d);
-    fill_line(m, line, m->ln + i * width);
-    double ln = m->ln[i * width + m->nodes] + ln_slope(m, line->d);
+    double ln = fill_line(m, line, m->ln + i * nodes) + ln_slope(m, line->d);
     if (ln > m->ln_most) m->mode = log(line->d);
     m->ln_most = fmax(m->ln_most, ln);
   }
-  return EV_OK;
+  return m->lines < PLANE_TAPS ? EV_NOT_CONVERGED : EV_OK;
 }
 
 /* How far below its mode the density of r1 is negligible. */
 static const double PLANE_LN_DROP = 32;
 
-/* Weights of the lines from `low` on in ln density of t, and what makes it that of r1.  The point
-** lies between the lines `below` and below + 1, or at an end of the plane. */
-typedef struct plane_taps {
-  size_t low, below;
-  double weight[PLANE_TAPS], plus;
-} plane_taps;
-
-static plane_taps taps_at(const plane *m, double r) {
-  plane_taps taps = {.plus = ln_slope(m, exp(r))};
-  double at = t_of(m, exp(r));
-  while (taps.low + PLANE_TAPS < m->lines && m->t[taps.low + PLANE_TAPS / 2] < at) taps.low++;
-  taps.below = taps.low;
-  while (taps.below + 2 < taps.low + PLANE_TAPS && m->t[taps.below + 1] < at) taps.below++;
-  for (int i = 0; i < PLANE_TAPS; i++) {
-    const double *t = m->t + taps.low;
-    taps.weight[i] = 1;
-    for (int k = 0; k < PLANE_TAPS; k++)
-      if (k != i) taps.weight[i] *= (at - t[k]) / (t[i] - t[k]);
-  }
-  return taps;
-}
-
 /* The most by which the ln density of a node may be higher between two lines than on them: lines
 ** are closer than its sd. */
 static const double BETWEEN_LINES = 1;
 
-/* ln density of one column, by such weights. */
-static double column_at(const plane *m, const plane_taps *t, size_t column) {
-  size_t width = m->nodes + 1;
-  const double *ln = m->ln + t->low * width + column, *near = m->ln + t->below * width + column;
-  double sum = 0;
-  for (size_t i = 0; i < PLANE_TAPS; i++) sum += t->weight[i] * ln[i * width];
-  return t->plus + fmin(sum, fmax(near[0], near[width]) + BETWEEN_LINES);
+/* Sets the row to the density of r1 and nodes at r, and returns its sum: the polynomials through
+** the lines from `low` on, of which `below` and below + 1 are next to r. */
+static double set_row(plane *m, double r) {
+  double at = t_of(m, exp(r)), plus = ln_slope(m, exp(r)), weight[PLANE_TAPS], all = 0;
+  size_t low = 0, below;
+  while (low + PLANE_TAPS < m->lines && m->t[low + PLANE_TAPS / 2] < at) low++;
+  for (below = low; below + 2 < low + PLANE_TAPS && m->t[below + 1] < at;) below++;
+  for (int i = 0; i < PLANE_TAPS; i++) {
+    const double *t = m->t + low;
+    weight[i] = 1;
+    for (int k = 0; k < PLANE_TAPS; k++)
+      if (k != i) weight[i] *= (at - t[k]) / (t[i] - t[k]);
+  }
+  for (size_t b = 0; b < m->nodes; b++) {
+    const double *ln = m->ln + low * m->nodes + b, *near = m->ln + below * m->nodes + b;
+    double sum = 0;
+    for (size_t i = 0; i < PLANE_TAPS; i++) sum += weight[i] * ln[i * m->nodes];
+    all += m->row[b] = exp(plus + fmin(sum, fmax(near[0], near[m->nodes]) + BETWEEN_LINES));
+  }
+  return all;
 }
 
-/* The density at r1 times the mass of r2 beyond T, or of -r2. */
-static double mass_beyond(plane *m, part_of_variance which, const plane_taps *at, double t) {
-  double sum = 0, place = ((which == OF_RERUNS ? t : -t) - m->p->first_r) / m->p->step_r;
-  for (size_t b = 0; b < m->nodes; b++) sum += m->row[b] = exp(column_at(m, at, b));
-  if (which == OF_WITHIN) return sum;
+/* Of a row with that sum, the mass of r2 beyond t, or of -r2. */
+static double mass_beyond(const plane *m, part_of_variance which, double all, double t) {
+  double place = ((which == OF_RERUNS ? t : -t) - m->p->first_r) / m->p->step_r;
+  if (which == OF_WITHIN) return all;
   double below = ev_sinc_below(m->row, m->nodes, place);
-  return which == OF_RERUNS ? sum - below : below;
+  return which == OF_RERUNS ? all - below : below;
 }
 
 /* The step of z: it is at most that of the plane, and it moves T by at most 0.7 sd of r2 where the
- *density is
- ** not negligible. */
+** density is not negligible. */
 static double step_of_z(const plane *m, part_of_variance which, double at, double c) {
   double away = fmax(at, m->mode - 5 * m->sd) - at;
   double speed = away > 0 ? fmin(1, c * (1 + 1 / expm1(away))) : 1;
@@ -185,9 +172,9 @@ static double part_above(double at, const share_request *asked) {
       double z = start + way * i * step, away = c * (z > 30 ? z : log1p(exp(z)));
       double r = at + away, slope = c / (1 + exp(-z));
       if (r < m->least || r > m->most) break;
-      plane_taps taps = taps_at(m, r);
-      if (!(column_at(m, &taps, m->nodes) + log(slope) > m->ln_most - PLANE_LN_DROP)) break;
-      sum += slope * mass_beyond(m, asked->which, &taps, at + log1p(exp(-r)) - log(-expm1(-away)));
+      double all = set_row(m, r), t = at + log1p(exp(-r)) - log(-expm1(-away));
+      if (!(log(all * slope) > m->ln_most - PLANE_LN_DROP)) break;
+      sum += slope * mass_beyond(m, asked->which, all, t);
     }
   return sum * step;
 }

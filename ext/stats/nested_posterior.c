@@ -43,7 +43,7 @@ static double ln_pilot(double r, void *context) {
   for (size_t i = 0; i < p->tasks.count; i++) {
     ev_nested_task *task = &p->tasks.list[i];
     pilot_task at = {task, exp(r)};
-    double guess = log((task->right.answers + 1) / (task->wrong.answers + 1)), truncated;
+    double guess = log((task->of.right.answers + 1) / (task->of.wrong.answers + 1)), truncated;
     double step = fmin(0.7, 2 / sqrt(ev_nested_worth(task, at.d2) + 4));
     sum += task->times * ev_ln_integral(ln_pilot_task, &at, guess, step, 16, &truncated);
   }
@@ -221,14 +221,10 @@ static doubt find_doubt(const ev_nested_posterior *p) {
       panel = 0;
     }
     for (size_t j = 0; j < line->count; j++) {
-      const double *weight = p->weight + (line->first + j) * nodes;
-      double all = 0;
-      for (size_t b = 0; b < nodes; b++) {
-        p->ln[b] += weight[b];
-        all += weight[b];
-      }
+      double all = p->h.points[line->first + j].weight;
       points += j % 2 ? all : -all;
       panel += legendre[EV_NODES - 1] * all;
+      for (size_t b = 0; b < nodes; b++) p->ln[b] += p->weight[(line->first + j) * nodes + b];
     }
   }
   doubt is = p->tasks.repeated ? doubt_of_nodes(p->ln, nodes) : (doubt){0};
@@ -295,7 +291,7 @@ static double rounding_of(ev_nested_posterior *p, const pilot *found) {
   double sum = 0, d2 = exp(found->mode);
   for (size_t i = 0; i < p->tasks.count; i++) {
     ev_nested_task *task = &p->tasks.list[i];
-    sum += task->times * (task->mixed * fabs(found->mode) + ev_rising_at(&task->all, d2));
+    sum += task->times * (task->of.mixed * fabs(found->mode) + ev_rising_at(&task->of.all, d2));
   }
   return DBL_EPSILON * sum;
 }

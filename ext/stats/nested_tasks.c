@@ -38,17 +38,17 @@ static int items_by_counts(const void *a, const void *b) {
   return ev_compare_counts(x->k, x->n, y->k, y->n);
 }
 
-/* The items of one task, sorted. */
+/* The questions of one task, sorted, and merged where equal. */
 typedef struct run {
-  const ev_item *items;
+  const ev_cluster *list;
   size_t count, task;
 } run;
 
-static int runs_by_items(const void *a, const void *b) {
+static int runs_by_counts(const void *a, const void *b) {
   const run *x = a, *y = b;
   if (x->count != y->count) return x->count < y->count ? -1 : 1;
   for (size_t i = 0; i < x->count; i++) {
-    const ev_item *p = &x->items[i], *q = &y->items[i];
+    const ev_cluster *p = &x->list[i], *q = &y->list[i];
     int order = ev_compare_counts(p->k, p->n, q->k, q->n);
     if (order != 0) return order;
     if (p->times != q->times) return p->times < q->times ? -1 : 1;
@@ -56,97 +56,56 @@ static int runs_by_items(const void *a, const void *b) {
   return 0;
 }
 
-static void make_rising(ev_rising *r, const run *from, ev_tally *tally,
-                        double (*count)(const ev_item *)) {
-  for (size_t i = 0; i < from->count; i++)
-    tally[i] = (ev_tally){count(&from->items[i]), from->items[i].times};
-  ev_rising_make(r, tally, from->count);
-}
-
-static double right_of(const ev_item *item) {
-  return item->k;
-}
-
-static double wrong_of(const ev_item *item) {
-  return item->n - item->k;
-}
-
-static double all_of(const ev_item *item) {
-  return item->n;
-}
-
-static void make_task(ev_nested_task *task, const run *from, ev_tally *tally) {
-  make_rising(&task->right, from, tally, right_of);
-  make_rising(&task->wrong, from, tally, wrong_of);
-  make_rising(&task->all, from, tally, all_of);
-  task->mixed = task->right.clusters + task->wrong.clusters - task->all.clusters;
-  task->questions = task->all.clusters;
-  task->attempts = task->all.answers;
-}
-
-/* Fills the list from runs, of which equal ones are next to each other. */
-static void gather_runs(ev_nested_tasks *t, const run *runs, size_t count, ev_tally *tally) {
-  for (size_t i = 0; i < count; i++) {
-    if (i == 0 || runs_by_items(&runs[i - 1], &runs[i]) != 0)
-      make_task(&t->list[t->count++], &runs[i], tally);
-    ev_nested_task *task = &t->list[t->count - 1];
-    task->times++;
-    t->kind[runs[i].task] = t->count - 1;
-    t->right += task->right.answers;
-    t->wrong += task->wrong.answers;
-    t->repeated = t->repeated || task->attempts > task->questions;
-  }
-}
-
-/* Merges equal neighbours; returns how many are left. */
-static size_t merge_items(ev_item *items, size_t count) {
-  size_t last = 0;
-  for (size_t i = 1; i < count; i++) {
-    if (items_by_counts(&items[last], &items[i]) == 0)
-      items[last].times += items[i].times;
-    else
-      items[++last] = items[i];
-  }
-  return last + 1;
-}
-
-static size_t split_runs(const ev_item *items, size_t count, run *runs) {
+/* From sorted items; returns how many runs there are. */
+static size_t make_runs(const ev_item *items, size_t count, ev_cluster *room, run *runs) {
   size_t found = 0;
   for (size_t i = 0; i < count; i++) {
-    if (i == 0 || items[i].task != items[i - 1].task)
-      runs[found++] = (run){&items[i], 0, items[i].task};
-    runs[found - 1].count++;
+    const ev_item *at = &items[i];
+    if (i == 0 || at->task != at[-1].task) runs[found++] = (run){room, 0, at->task};
+    if (i > 0 && items_by_counts(at - 1, at) == 0) {
+      room[-1].times += at->times;
+    } else {
+      *room++ = (ev_cluster){at->k, at->n, at->times};
+      runs[found - 1].count++;
+    }
   }
   return found;
 }
 
-static size_t count_kinds(const run *runs, size_t count) {
-  size_t kinds = 1;
-  for (size_t i = 1; i < count; i++) kinds += runs_by_items(&runs[i - 1], &runs[i]) != 0;
-  return kinds;
+/* Fills the list from runs, of which equal ones are next to each other. */
+static void make_tasks(ev_nested_tasks *t, const run *runs, size_t count, ev_tally *room) {
+  for (size_t i = 0; i < count; i++) {
+    if (i == 0 || runs_by_counts(&runs[i - 1], &runs[i]) != 0)
+      ev_risings_make(&t->list[t->count++].of, runs[i].list, runs[i].count, room);
+    ev_nested_task *task = &t->list[t->count - 1];
+    task->times++;
+    t->kind[runs[i].task] = t->count - 1;
+    t->right += task->of.right.answers;
+    t->wrong += task->of.wrong.answers;
+    t->repeated = t->repeated || task->of.all.answers > task->of.all.clusters;
+  }
 }
 
 ev_status ev_nested_tasks_make(const ev_items *items, ev_nested_tasks *t) {
   *t = (ev_nested_tasks){0};
   ev_item *sorted = malloc(items->count * sizeof *sorted);
+  ev_cluster *merged = malloc(items->count * sizeof *merged);
+  ev_tally *room = malloc(items->count * sizeof *room);
   run *runs = malloc(items->tasks * sizeof *runs);
-  ev_tally *tally = malloc(items->count * sizeof *tally);
   t->kind = malloc(items->tasks * sizeof *t->kind);
-  bool ok = sorted && runs && tally && t->kind;
+  t->list = calloc(items->tasks, sizeof *t->list);
+  bool ok = sorted && merged && room && runs && t->kind && t->list;
   if (ok) {
     memcpy(sorted, items->list, items->count * sizeof *sorted);
     qsort(sorted, items->count, sizeof *sorted, items_by_counts);
-    size_t count = split_runs(sorted, merge_items(sorted, items->count), runs);
-    qsort(runs, count, sizeof *runs, runs_by_items);
-    size_t kinds = count_kinds(runs, count);
-    t->list = calloc(kinds, sizeof *t->list);
-    t->order = malloc(kinds * sizeof *t->order);
-    ok = t->list && t->order;
-    if (ok) gather_runs(t, runs, count, tally);
+    size_t count = make_runs(sorted, items->count, merged, runs);
+    qsort(runs, count, sizeof *runs, runs_by_counts);
+    make_tasks(t, runs, count, room);
   }
   free(sorted);
+  free(merged);
+  free(room);
   free(runs);
-  free(tally);
   return ok ? EV_OK : EV_NO_MEMORY;
 }
 
@@ -166,7 +125,6 @@ static void free_task_tables(ev_nested_tasks *t) {
 void ev_nested_tasks_free(ev_nested_tasks *t) {
   free_task_tables(t);
   free(t->list);
-  free(t->order);
   free(t->kind);
   *t = (ev_nested_tasks){0};
 }
@@ -183,28 +141,29 @@ static ev_point ln_point(double v) {
 
 double ev_nested_ln_task(ev_nested_task *task, double v, double d2) {
   ev_point p = ev_at_logit(v), ln = ln_point(v);
-  return task->right.clusters * ln.x + task->wrong.clusters * ln.y +
-         (task->mixed > 0 ? task->mixed * log(d2) : 0) + ev_rising_at(&task->right, d2 * p.x) +
-         ev_rising_at(&task->wrong, d2 * p.y) - ev_rising_at(&task->all, d2);
+  return task->of.right.clusters * ln.x + task->of.wrong.clusters * ln.y +
+         (task->of.mixed > 0 ? task->of.mixed * log(d2) : 0) +
+         ev_rising_at(&task->of.right, d2 * p.x) + ev_rising_at(&task->of.wrong, d2 * p.y) -
+         ev_rising_at(&task->of.all, d2);
 }
 
 /* At every node of d2, without what depends on d2 alone. */
 EV_WIDE static void fill_row(const double *d2, size_t nodes, ev_nested_task *task, double v,
                              double *row) {
   ev_point p = ev_at_logit(v), ln = ln_point(v);
-  double start = task->right.clusters * ln.x + task->wrong.clusters * ln.y;
+  double start = task->of.right.clusters * ln.x + task->of.wrong.clusters * ln.y;
   for (size_t i = 0; i < nodes; i += EV_LANES) {
     ev_lanes at = *(const ev_lanes_of *)(d2 + i), x = at * p.x, y = at * p.y, sum = at * 0 + start;
-    ev_rising_add(&task->right, &x, &sum);
-    ev_rising_add(&task->wrong, &y, &sum);
+    ev_rising_add(&task->of.right, &x, &sum);
+    ev_rising_add(&task->of.wrong, &y, &sum);
     *(ev_lanes_of *)(row + i) = sum;
   }
 }
 
 /* n attempts at a question are worth n (1+d2) / (n+d2) answers of new questions. */
 double ev_nested_worth(const ev_nested_task *task, double d2) {
-  double each = task->attempts / task->questions;
-  return task->attempts * (1 + d2) / (each + d2);
+  double each = task->of.all.answers / task->of.all.clusters;
+  return task->of.all.answers * (1 + d2) / (each + d2);
 }
 
 /*
@@ -214,7 +173,7 @@ double ev_nested_worth(const ev_nested_task *task, double d2) {
 /* The largest |v| of a node: a likelihood that tends to a constant is within e^-28 of it
 ** there. */
 static double v_most(const ev_nested_task *task) {
-  return 28 + log(task->attempts);
+  return 28 + log(task->of.all.answers);
 }
 
 /* A node is left out where the likelihood is e^-45 of its largest. */
@@ -226,8 +185,10 @@ static const double TABLE_LN_DROP = 45;
 ** answer at a question with another is worth less than one. */
 static double curvature_of(const ev_nested_task *task, double d2) {
   double worth = ev_nested_worth(task, d2), more = d2 / (1 + d2);
-  double right = task->right.clusters + more * (task->right.answers - task->right.clusters);
-  double wrong = task->wrong.clusters + more * (task->wrong.answers - task->wrong.clusters);
+  double right =
+      task->of.right.clusters + more * (task->of.right.answers - task->of.right.clusters);
+  double wrong =
+      task->of.wrong.clusters + more * (task->of.wrong.answers - task->of.wrong.clusters);
   double b = fmin(right, wrong), most = b + 4 * sqrt(b) + 8;
   return most < worth / 2 ? 4 * most * (1 - most / worth) : worth;
 }
@@ -267,7 +228,7 @@ static int find_table_end(ev_nested_task *task, int from, int stride, double d2,
 }
 
 static void find_task_window(const ev_nested_tasks *t, ev_nested_task *task) {
-  double guess = log((task->right.answers + 0.5) / (task->wrong.answers + 0.5));
+  double guess = log((task->of.right.answers + 0.5) / (task->of.wrong.answers + 0.5));
   int from = (int)(guess / grid_step(task->grid)), low = from, high = from;
   for (size_t i = 0; i < t->nodes; i += t->nodes - 1) {
     double most = -HUGE_VAL;
@@ -301,7 +262,7 @@ EV_WIDE static void scale_table(const double *d2, size_t nodes, ev_nested_task *
     }
   for (size_t i = 0; i < nodes; i++)
     task->ln_most[i] +=
-        (task->mixed > 0 ? task->mixed * log(d2[i]) : 0) - ev_rising_at(&task->all, d2[i]);
+        (task->of.mixed > 0 ? task->of.mixed * log(d2[i]) : 0) - ev_rising_at(&task->of.all, d2[i]);
 }
 
 static ev_status fill_task_table(const ev_nested_tasks *t, ev_nested_task *task) {
@@ -318,24 +279,13 @@ static ev_status fill_task_table(const ev_nested_tasks *t, ev_nested_task *task)
   return EV_OK;
 }
 
-static int by_grid_and_first(const void *a, const void *b) {
-  const ev_nested_place *x = a, *y = b;
-  if (x->grid != y->grid) return x->grid < y->grid ? -1 : 1;
-  if (x->first != y->first) return x->first < y->first ? -1 : 1;
-  return x->index < y->index ? -1 : x->index > y->index;
-}
-
 /* Widens a grid to hold a task's nodes. */
 static void widen_grid(ev_nested_grid *grid, const ev_nested_task *task) {
-  int end = task->first + task->count;
-  if (grid->count > 0) {
-    int old_end = grid->first + grid->count;
-    end = old_end > end ? old_end : end;
-    grid->first = grid->first < task->first ? grid->first : task->first;
-  } else {
-    grid->first = task->first;
-  }
-  grid->count = end - grid->first;
+  bool any = grid->count > 0;
+  int low = any && grid->first < task->first ? grid->first : task->first;
+  int end = task->first + task->count, old_end = grid->first + grid->count;
+  grid->count = (any && old_end > end ? old_end : end) - low;
+  grid->first = low;
 }
 
 static ev_status fill_grid(ev_nested_grid *grid, int which) {
@@ -373,11 +323,9 @@ ev_status ev_nested_tables(ev_nested_tasks *t, double from, double step, size_t 
     task->grid = grid_for(curvature_of(task, most));
     find_task_window(t, task);
     widen_grid(&t->grids[task->grid], task);
-    t->order[i] = (ev_nested_place){task->grid, task->first, i};
     size += 2.0 * task->count * (double)nodes;
   }
   if (size > TABLES_MOST) return EV_TOO_LARGE;
-  qsort(t->order, t->count, sizeof *t->order, by_grid_and_first);
   ev_status status = EV_OK;
   for (size_t i = 0; i < t->count && status == EV_OK; i++) status = fill_task_table(t, &t->list[i]);
   for (int i = 0; i < EV_NESTED_GRIDS && status == EV_OK; i++)
@@ -388,8 +336,8 @@ ev_status ev_nested_tables(ev_nested_tasks *t, double from, double step, size_t 
 void ev_nested_ln_nodes(const ev_nested_tasks *t, ev_nested_task *task, double v, double *ln) {
   fill_row(t->d2, t->nodes, task, v, ln);
   for (size_t i = 0; i < t->nodes; i++)
-    ln[i] += (task->mixed > 0 ? task->mixed * log(t->d2[i]) : 0) -
-             ev_rising_at(&task->all, t->d2[i]) - task->ln_most[i];
+    ln[i] += (task->of.mixed > 0 ? task->of.mixed * log(t->d2[i]) : 0) -
+             ev_rising_at(&task->of.all, t->d2[i]) - task->ln_most[i];
 }
 
 /*
@@ -444,18 +392,15 @@ void ev_nested_make_rule(const ev_nested_tasks *t, int grid, const ev_beta *beta
   rule->ln_scale = beta->ln_peak - a * log(beta->mean) - b * log(beta->comean) + log(step);
 }
 
-/* Computes the kernel at the nodes of a task, as far as that was not done for those before
-** it. */
-EV_WIDE static void fill_kernel(ev_nested_grid *grid, const ev_nested_task *task) {
-  int from = task->first > grid->filled ? task->first : grid->filled;
-  int end = task->first + task->count;
-  for (int j = from - grid->first; j < end - grid->first; j += EV_LANES) {
+/* Computes the kernel at `count` nodes from `first` on. */
+EV_WIDE static void fill_kernel(ev_nested_grid *grid, int first, int count) {
+  int from = first - grid->first;
+  for (int j = from; j < from + count; j += EV_LANES) {
     ev_lanes ln = grid->rule.a * *(const ev_lanes_of *)(grid->ln_x + j) +
                   grid->rule.b * *(const ev_lanes_of *)(grid->ln_y + j) + grid->rule.ln_scale;
     ev_exp_from(&ln, 1, -700); /* a task may be far from all others */
     *(ev_lanes_of *)(grid->kernel + j) = ln;
   }
-  grid->filled = end > grid->filled ? end : grid->filled;
 }
 
 /* The sum over the lattice of kernel times likelihood, at each node of d2. */
@@ -487,8 +432,8 @@ static void add_ends(const ev_nested_grid *grid, const ev_nested_task *task, siz
   const double *kernel = grid->kernel + (task->first - grid->first);
   int last = task->count - 1;
   double low =
-      task->right.clusters > 0 ? 0 : weight_low * kernel[0] / expm1(grid->rule.a * grid->step);
-  double high = task->wrong.clusters > 0 ? 0 : kernel[last] / expm1(grid->rule.b * grid->step);
+      task->of.right.clusters > 0 ? 0 : weight_low * kernel[0] / expm1(grid->rule.a * grid->step);
+  double high = task->of.wrong.clusters > 0 ? 0 : kernel[last] / expm1(grid->rule.b * grid->step);
   if (low == 0 && high == 0) return;
   for (size_t i = 0; i < nodes; i++)
     z[i] += low * task->like[i] + high * task->like[(size_t)last * nodes + i];
@@ -553,7 +498,6 @@ static void sum_task(ev_nested_grid *grid, const ev_nested_task *task, size_t no
     return;
   }
   memset(to->most, 0, nodes * sizeof *to->most);
-  fill_kernel(grid, task);
   sum_lattice(grid->kernel + (task->first - grid->first), task->like, task->count, nodes, to->z);
   add_ends(grid, task, nodes, 1, to->z);
 }
@@ -574,16 +518,17 @@ ev_beta ev_nested_kernel(ev_point theta, double d1) {
 
 void ev_nested_ln(ev_nested_tasks *t, ev_point theta, double d1, double *ln) {
   ev_beta beta = ev_nested_kernel(theta, d1);
-  int current = -1;
   memset(ln, 0, t->nodes * sizeof *ln);
-  for (size_t i = 0; i < t->count; i++) {
-    const ev_nested_task *task = &t->list[t->order[i].index];
-    ev_nested_grid *grid = &t->grids[task->grid];
-    if (task->grid != current) ev_nested_make_rule(t, task->grid, &beta, &grid->rule);
-    if (task->grid != current) grid->filled = grid->first;
-    current = task->grid;
-    sum_task(grid, task, t->nodes, &t->sums);
-    add_ln(task, t->nodes, &t->sums, ln);
+  for (int g = 0; g < EV_NESTED_GRIDS; g++) {
+    ev_nested_grid *grid = &t->grids[g];
+    if (grid->count == 0) continue;
+    ev_nested_make_rule(t, g, &beta, &grid->rule);
+    if (grid->rule.points == 0) fill_kernel(grid, grid->first, grid->count);
+    for (size_t i = 0; i < t->count; i++) {
+      if (t->list[i].grid != g) continue;
+      sum_task(grid, &t->list[i], t->nodes, &t->sums);
+      add_ln(&t->list[i], t->nodes, &t->sums, ln);
+    }
   }
 }
 
@@ -597,7 +542,7 @@ void ev_nested_one(ev_nested_tasks *t, const ev_nested_task *task, const ev_nest
   ev_nested_grid *grid = &t->grids[task->grid];
   const ev_nested_sums *to = &t->sums;
   grid->rule = *rule;
-  grid->filled = grid->first;
+  if (rule->points == 0) fill_kernel(grid, task->first, task->count);
   sum_task(grid, task, t->nodes, to);
   if (grid->rule.points > 0) {
     for (size_t i = 0; i < t->nodes; i++) {

@@ -5,16 +5,13 @@
 #ifndef EV_NESTED_TASKS_H
 #define EV_NESTED_TASKS_H
 
-#include "beta.h"
+#include "hierarchy.h"
 #include "nested.h"
-#include "rising.h"
 
 /* Tasks with the same questions, and their likelihood on a lattice of v = logit theta_t. */
 typedef struct ev_nested_task {
-  ev_rising right, wrong, all; /* of its questions' k, n - k and n */
-  double times;                /* how many tasks are alike */
-  double mixed;                /* questions with both right and wrong answers */
-  double questions, attempts;
+  ev_risings of;     /* its questions */
+  double times;      /* how many tasks are alike */
   int grid;          /* which step its lattice has */
   int first, count;  /* its nodes: v = (first + i) step */
   double *table;     /* owned: the next three */
@@ -45,15 +42,8 @@ typedef struct ev_nested_grid {
   int first, count;        /* the nodes of all its tasks */
   double *ln_x, *ln_y, *x; /* owned: ln p, ln(1-p) and p at the nodes; in the same block: */
   double *kernel;          /* its density times the step */
-  int filled;              /* the node up to which it is known */
   ev_nested_rule rule;
 } ev_nested_grid;
-
-/* Where a task is in the list, in the order of grids and first nodes. */
-typedef struct ev_nested_place {
-  int grid, first;
-  size_t index;
-} ev_nested_place;
 
 /* At each node a task's likelihood averaged over a kernel, and the same times theta_t; ln of both
 ** is less by `most`. */
@@ -65,12 +55,11 @@ typedef struct ev_nested_sums {
 typedef struct ev_nested_tasks {
   ev_nested_task *list; /* owned, in an order that is not the input's */
   size_t count;
-  size_t *kind;           /* owned: of each task of the input, its place in the list */
-  ev_nested_place *order; /* owned */
-  double right, wrong;    /* attempts of all */
-  bool repeated;          /* some question was attempted twice */
-  size_t nodes;           /* of ln d2, a multiple of EV_NESTED_PAD */
-  double *d2;             /* owned; in the same block: */
+  size_t *kind;        /* owned: of each task of the input, its place in the list */
+  double right, wrong; /* attempts of all */
+  bool repeated;       /* some question was attempted twice */
+  size_t nodes;        /* of ln d2, a multiple of EV_NESTED_PAD */
+  double *d2;          /* owned; in the same block: */
   ev_nested_sums sums;
   ev_nested_grid grids[EV_NESTED_GRIDS];
 } ev_nested_tasks;
