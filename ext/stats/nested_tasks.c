@@ -94,7 +94,8 @@ ev_status ev_nested_tasks_make(const ev_items *items, ev_nested_tasks *t) {
   run *runs = malloc(items->tasks * sizeof *runs);
   t->kind = malloc(items->tasks * sizeof *t->kind);
   t->list = calloc(items->tasks, sizeof *t->list);
-  bool ok = sorted && merged && room && runs && t->kind && t->list;
+  t->grids = calloc(EV_NESTED_GRIDS, sizeof *t->grids);
+  bool ok = sorted && merged && room && runs && t->kind && t->list && t->grids;
   if (ok) {
     memcpy(sorted, items->list, items->count * sizeof *sorted);
     qsort(sorted, items->count, sizeof *sorted, items_by_counts);
@@ -114,7 +115,7 @@ static void free_task_tables(ev_nested_tasks *t) {
     free(t->list[i].table);
     t->list[i].table = NULL;
   }
-  for (int i = 0; i < EV_NESTED_GRIDS; i++) {
+  for (int i = 0; t->grids && i < EV_NESTED_GRIDS; i++) {
     free(t->grids[i].ln_x);
     t->grids[i] = (ev_nested_grid){0};
   }
@@ -126,6 +127,7 @@ void ev_nested_tasks_free(ev_nested_tasks *t) {
   free_task_tables(t);
   free(t->list);
   free(t->kind);
+  free(t->grids);
   *t = (ev_nested_tasks){0};
 }
 

@@ -61,7 +61,7 @@ typedef struct ev_nested_tasks {
   size_t nodes;        /* of ln d2, a multiple of EV_NESTED_PAD */
   double *d2;          /* owned; in the same block: */
   ev_nested_sums sums;
-  ev_nested_grid grids[EV_NESTED_GRIDS];
+  ev_nested_grid *grids; /* owned: EV_NESTED_GRIDS, too large for the stack */
 } ev_nested_tasks;
 
 /* To be freed whatever the status. */
