@@ -123,7 +123,7 @@ static char *calls_of(const function *f, const char *after, const char *from) {
 }
 
 /* Makes one call, with all arguments and over two rows, of a function that takes milliseconds. */
-static void calls_make_dearest(const function *f) {
+static void calls_make_slow(const function *f) {
   char *call = function_call(f, f->count, NULL);
   calls_add(
       sqlite3_mprintf("SELECT %s OVER (ORDER BY i ROWS CURRENT ROW) FROM t WHERE i < 3", call));
@@ -135,10 +135,10 @@ static void calls_make_dearest(const function *f) {
 static void calls_make(const catalogue *c, double most) {
   for (int i = 0; i < c->function_count; i++) {
     const function *f = &c->functions[i];
-    bool dear = function_is_dear(f);
+    bool slow = function_is_slow(f);
     if (f->cost > most) continue;
     if (f->cost >= 1000) {
-      calls_make_dearest(f);
+      calls_make_slow(f);
       continue;
     }
     if (f->kind == 't') {
@@ -146,12 +146,12 @@ static void calls_make(const catalogue *c, double most) {
       calls_add(sqlite3_mprintf("SELECT * FROM t, %s", call));
       sqlite3_free(call);
     } else {
-      calls_add(calls_of(f, "", f->kind == 's' && dear ? " FROM t WHERE i = 1" : " FROM t"));
+      calls_add(calls_of(f, "", f->kind == 's' && slow ? " FROM t WHERE i = 1" : " FROM t"));
     }
     if (f->kind != 'a') continue;
     char *call = function_call(f, f->columns, NULL);
     calls_add(sqlite3_mprintf("SELECT %s OVER (ORDER BY i %s", call,
-                              dear ? "ROWS CURRENT ROW) FROM t WHERE i < 3"
+                              slow ? "ROWS CURRENT ROW) FROM t WHERE i < 3"
                                    : "ROWS 1 PRECEDING) FROM t"));
     sqlite3_free(call);
   }

@@ -87,7 +87,7 @@ typedef struct catalogue {
 } catalogue;
 
 /* Whether a call takes so long that tests make only a few. */
-static inline bool function_is_dear(const function *f) {
+static inline bool function_is_slow(const function *f) {
   return f->cost >= 100;
 }
 

@@ -170,7 +170,7 @@ def hold(name, rows, level=0.95):
 def boards():
     hold("asked once", spent(views.answers(71, 4, 2, 40)))
     hold("far apart", spent(views.answers(72, 5, 1, 60, error=0), apart=1.0))
-    hold("the dearer the worse", spent([(f"model {7 - int(r[0][-1])}", *r[1:]) for r in views.answers(72, 5, 1, 150, error=0)], apart=0.8))
+    hold("the more expensive models are worse", spent([(f"model {7 - int(r[0][-1])}", *r[1:]) for r in views.answers(72, 5, 1, 150, error=0)], apart=0.8))
     hold("with gaps", spent(views.answers(73, 4, 3, 20, missing=0.3), missing=0.2))
     hold("asked again", spent(views.answers(74, 3, 2, 15, attempts=(1, 3, 2)), missing=0.1))
     hold("asked four times", spent(views.answers(75, 3, 2, 25, attempts=4, error=0)))

@@ -520,7 +520,7 @@ static void plans_use_what_they_can(void) {
   static const struct {
     const char *constraints, *arguments;
     int rc;
-    bool dear;
+    bool costly;
   } plans[] = {
       {"kn", "12", SQLITE_OK, false},
       {"nk", "21", SQLITE_OK, false},
@@ -546,7 +546,7 @@ static void plans_use_what_they_can(void) {
     check(rc == plans[i].rc, plans[i].constraints, rc, plans[i].rc);
     check(strcmp(arguments, plans[i].arguments) == 0, plans[i].constraints, atof(arguments),
           atof(plans[i].arguments));
-    if (rc == SQLITE_OK) check((cost > 1e9) == plans[i].dear, "the cost of a plan", cost, 1e9);
+    if (rc == SQLITE_OK) check((cost > 1e9) == plans[i].costly, "the cost of a plan", cost, 1e9);
   }
   close_table(&o);
   sqlite3_close(db);

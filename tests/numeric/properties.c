@@ -238,7 +238,7 @@ static void random_row(trial *t, int row) {
   }
   if (cell_count && total == 0) v[one_of(cell_count)] = 1;
   /* Sometimes many equal rows; more often for functions whose time does not depend on the rows. */
-  bool many = one_of(function_is_dear(f) ? 3 : 200) == 0;
+  bool many = one_of(function_is_slow(f) ? 3 : 200) == 0;
   t->times[row] = f->kind == 's' ? 1 : (long)fmax(1, random_size(many ? 1000 : 3));
 }
 

@@ -258,7 +258,7 @@ static cell read_cell(fuzz_bytes *in) {
 }
 
 /* A result in one of the forms in which CSV imports and clients give it, or NULL. */
-static cell tame_result(unsigned byte) {
+static cell valid_result(unsigned byte) {
   static const char digits[] = "01";
   cell c = {.integer = byte & 1, .real = byte & 1, .size = 1};
   c.bytes[0] = (unsigned char)digits[byte & 1];
@@ -269,68 +269,68 @@ static cell tame_result(unsigned byte) {
   return c;
 }
 
-static cell tame_text(const char *text) {
+static cell valid_text(const char *text) {
   cell c = {.type = SQLITE_TEXT};
   c.size = snprintf((char *)c.bytes, sizeof c.bytes, "%s", text);
   return c;
 }
 
-static cell tame_real(double x) {
+static cell valid_real(double x) {
   return (cell){.type = SQLITE_FLOAT, .real = x};
 }
 
-static cell tame_whole(double x) {
+static cell valid_whole(double x) {
   return (cell){.type = SQLITE_INTEGER, .integer = (sqlite3_int64)x};
 }
 
 /* A count up to 2^50, mostly a small one. */
-static cell tame_count(unsigned byte) {
-  return tame_whole(ldexp(byte & 31, byte < 160 ? 0 : ((int)byte - 160) / 2));
+static cell valid_count(unsigned byte) {
+  return valid_whole(ldexp(byte & 31, byte < 160 ? 0 : ((int)byte - 160) / 2));
 }
 
 /* A key: one of a few integers, real numbers, texts and blobs. */
-static cell tame_key(unsigned byte) {
-  cell c = tame_result(byte);
+static cell valid_key(unsigned byte) {
+  cell c = valid_result(byte);
   c.integer = byte / 16;
   c.type = 1 + (int)byte % 4;
   return c;
 }
 
 /* A valid argument. */
-static cell read_tame_cell(fuzz_bytes *in, const argument *a, const cell *before) {
+static cell read_valid_cell(fuzz_bytes *in, const argument *a, const cell *before) {
   unsigned byte = fuzz_byte(in);
   double share = byte / 255.0;
   char interval[40];
   cell c;
   switch (a->class) {
   case ARG_RESULT:
-    return tame_result(byte);
+    return valid_result(byte);
   case ARG_PART:
   case ARG_CELL:
-    return tame_count(byte);
+    return valid_count(byte);
   case ARG_SIZE: /* a key, and rarely others */
-    c = tame_count(byte);
+    c = valid_count(byte);
     if (before) c.integer += before->integer;
     return c;
   case ARG_LEVEL:
-    return tame_real(byte < 240 ? (byte + 0.5) / 240 : reals[byte % 16]);
+    return valid_real(byte < 240 ? (byte + 0.5) / 240 : reals[byte % 16]);
   case ARG_POSITIVE:
-    return tame_real(ldexp(1 + (byte & 15), (int)(byte >> 4) - 8));
+    return valid_real(ldexp(1 + (byte & 15), (int)(byte >> 4) - 8));
   case ARG_KEY:
-    return tame_key(byte);
+    return valid_key(byte);
   case ARG_LABEL:
-    return tame_text(texts[byte % (sizeof texts / sizeof *texts)]);
+    return valid_text(texts[byte % (sizeof texts / sizeof *texts)]);
   case ARG_CI:
     snprintf(interval, sizeof interval, "[%.3g,%.3g]", share, share + fuzz_byte(in) / 500.0);
-    return tame_text(interval);
+    return valid_text(interval);
   case ARG_REAL:
-    return tame_real(a->least + (a->most - a->least) * share);
+    return valid_real(a->least + (a->most - a->least) * share);
   case ARG_WHOLE:
-    return tame_whole(a->least + floor((a->most - a->least) * share));
+    return valid_whole(a->least + floor((a->most - a->least) * share));
   case ARG_OPTIONS:
-    return tame_text(drawings[byte % (sizeof drawings / sizeof *drawings)]);
+    return valid_text(drawings[byte % (sizeof drawings / sizeof *drawings)]);
   default:
-    return tame_text(a->words[byte % 2]);
+    return valid_text(a->words[byte % 2]);
   }
 }
 
@@ -497,10 +497,10 @@ static bool left_out(const uint8_t *data, size_t size) {
 ** error or a range. */
 static cell read_board_cell(fuzz_bytes *in, int column) {
   unsigned byte = fuzz_byte(in);
-  if (column < 3) return tame_key(byte % 64);
-  if (column == 3) return tame_result(byte);
+  if (column < 3) return valid_key(byte % 64);
+  if (column == 3) return valid_result(byte);
   if (byte < 128 || (column > 4 && byte < 224)) return (cell){.type = SQLITE_NULL};
-  return column == 5 ? tame_text("down") : tame_real(column == 7 ? 1 : (byte - 128) / 127.0);
+  return column == 5 ? valid_text("down") : valid_real(column == 7 ? 1 : (byte - 128) / 127.0);
 }
 
 /* Reads the rows of a call.  Values are valid, and options the same on every row, unless a byte
@@ -510,7 +510,7 @@ static void read_rows(fuzz_bytes *in, const function *f, int arity, int most) {
   bool loose = manner % 8 == 0, wild = manner / 8 % 4 == 0;
   cell options[INPUT_WIDTH];
   for (int j = f->columns; j < arity; j++)
-    options[j] = wild ? read_cell(in) : read_tame_cell(in, f->arguments[j], NULL);
+    options[j] = wild ? read_cell(in) : read_valid_cell(in, f->arguments[j], NULL);
   input.first = input.end = 0;
   do {
     for (int j = 0; j < INPUT_WIDTH; j++) {
@@ -524,7 +524,7 @@ static void read_rows(fuzz_bytes *in, const function *f, int arity, int most) {
       else if (wild || j >= arity)
         *c = read_cell(in);
       else
-        *c = read_tame_cell(in, f->arguments[j], j ? c - 1 : NULL);
+        *c = read_valid_cell(in, f->arguments[j], j ? c - 1 : NULL);
     }
     input.end++;
   } while (in->left > 0 && input.end < most);
@@ -535,12 +535,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   fuzz_bytes in = {data, size};
   int which = (int)(fuzz_byte(&in) << 8 | fuzz_byte(&in)) % call_count;
   const function *f = calls[which].function;
-  if (function_is_dear(f) && left_out(data, size)) return 0;
+  if (function_is_slow(f) && left_out(data, size)) return 0;
   int way = (int)fuzz_byte(&in) % (f->kind == 'a' ? WAYS : READ + 1);
   if (f->kind == 't' || f->result == RESULT_BOARD) way = PLAIN;
   /* Each row of a scalar or a window is a call of its own. */
   bool one = f->kind != 'a' && f->result != RESULT_BOARD;
-  int most = one ? 1 : way <= FILTERED ? MOST_ROWS : function_is_dear(f) ? 3 : 6;
+  int most = one ? 1 : way <= FILTERED ? MOST_ROWS : function_is_slow(f) ? 3 : 6;
   read_rows(&in, f, calls[which].arity, most);
   if (way == SLIDING)
     run_sliding(which);
