@@ -496,8 +496,8 @@ def heard(sql, db, within, whole=None):
 
 
 def interrupts():
-    """An interrupt and a progress handler end the reading of many rows; then the connection still works (contract
-    13)."""
+    """An interrupt and a progress handler end the reading of many rows; then the connection still works
+    (contract 13)."""
     heard("SELECT eval_report()", graded_board(), 0.1)
     heard("SELECT * FROM eval_compare", graded_board(), 0.1)
     db = views.opened()

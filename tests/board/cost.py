@@ -4,8 +4,8 @@
     cost.py EXTENSION
 
 Means, quantiles and verdicts are computed here from the rows with numpy and scipy; cost per right answer, tests and
-intervals of a mean by the functions over rows, which have references of their own.  Contract 37, contract 45, contract
-51.
+intervals of a mean by the functions over rows, which have references of their own.
+Contract 37, contract 45, contract 51.
 """
 import collections
 import itertools
