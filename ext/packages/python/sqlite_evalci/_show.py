@@ -53,7 +53,7 @@ def bar(point, lo, hi, low, high):
 
     middle = HEIGHT // 2
     zero = f'<line x1="{at(0)}" x2="{at(0)}" y1="0" y2="{HEIGHT}" stroke="currentColor" stroke-opacity=".3"/>' if low < 0 else ""
-    return (f'<svg width="{WIDTH}" height="{HEIGHT}" aria-hidden="true">{zero}'
+    return (f'<svg width="{WIDTH}" height="{HEIGHT}" style="max-width:none" aria-hidden="true">{zero}'
             f'<line x1="{at(lo)}" x2="{at(hi)}" y1="{middle}" y2="{middle}" stroke="#4c8dca" stroke-width="6" stroke-opacity=".6"/>'
             f'<circle cx="{at(point)}" cy="{middle}" r="3" fill="#1f5f9f"/></svg>')
 
