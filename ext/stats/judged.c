@@ -30,7 +30,7 @@ static const double JUDGED_LN_DROP = 32, LINE_STEP = 0.7, LONGEST_LINE_STEP = 0.
 static const double SHARE_TOLERANCE = 1e-7, MOST_SHARE_ERROR = 1e-6;
 /* Lines in all: over 40,000 are needed where labels of one verdict are never wrong, as for
 ** (30, 69, 101, 0); millions of such labels would have their rounding halved in vain. */
-enum { MOST_LINES_OF_JUDGED = 200000 };
+enum { JUDGED_LINES = 200000 };
 enum { MOST_PARTS = 16, SHARE_HALVINGS = 9 };
 
 typedef struct judge {
@@ -84,7 +84,7 @@ typedef struct bend {
   double slope, curvature;
 } bend;
 
-static bend bend_of(const ev_beta *d, const ev_point *ends, ev_point share) {
+static bend share_bend(const ev_beta *d, const ev_point *ends, ev_point share) {
   ev_point x = between(ends, share);
   double by = distance(ends), rise = (d->a - 1) / x.x, fall = (d->b - 1) / x.y;
   return (bend){by * (rise - fall), by * by * (rise / x.x + fall / x.y)};
@@ -93,7 +93,7 @@ static bend bend_of(const ev_beta *d, const ev_point *ends, ev_point share) {
 static bend line_bend(const judge *j, double t) {
   ev_point s = ev_at_logit(t);
   double spread = s.x * s.y;
-  bend u = bend_of(&j->u, j->u_ends, s), v = bend_of(&j->v, j->v_ends, s);
+  bend u = share_bend(&j->u, j->u_ends, s), v = share_bend(&j->v, j->v_ends, s);
   return (bend){spread * (u.slope + v.slope) + s.y - s.x,
                 spread * spread * (u.curvature + v.curvature) + 2 * spread};
 }
@@ -156,7 +156,7 @@ static double density_given(judge *j, ev_point q, double away) {
   /* Both quotients equal the density; the one with the longer distance has more digits. */
   double length = q.x > q.y ? distance(j->v_ends) / q.x : -distance(j->u_ends) / q.y;
   if (j->u.a + j->u.b + j->v.a + j->v.b - 4 <= FEW_LABELS) return length * polynomial_line(j);
-  if (++j->lines > MOST_LINES_OF_JUDGED) return NAN;
+  if (++j->lines > JUDGED_LINES) return NAN;
   double peak = judged_line_peak(j), truncated;
   double step = fmin(LONGEST_LINE_STEP, LINE_STEP / sqrt(line_bend(j, peak).curvature));
   double ln = ev_ln_integral(ln_line, j, peak, step, JUDGED_LN_DROP, &truncated);

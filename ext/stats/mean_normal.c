@@ -20,7 +20,7 @@ typedef struct exact_sum {
 } exact_sum;
 
 /* Neumaier's, of a product. */
-static void add_product(exact_sum *s, double a, double b) {
+static void add_exact_product(exact_sum *s, double a, double b) {
   double product = a * b, next = s->sum + product;
   s->lost += fabs(s->sum) >= fabs(product) ? (s->sum - next) + product : (product - next) + s->sum;
   s->lost += fma(a, b, -product);
@@ -40,14 +40,14 @@ static sample_moments moments_of(const ev_atoms *atoms) {
   exact_sum total = {0, 0}, deviation = {0, 0}, square = {0, 0};
   sample_moments m = {0, 0, 0};
   for (size_t i = 0; i < atoms->count; i++) {
-    add_product(&total, atoms->list[i].weight, atoms->list[i].above);
+    add_exact_product(&total, atoms->list[i].weight, atoms->list[i].above);
     m.n += atoms->list[i].weight;
   }
   m.mean = summed(&total) / m.n;
   for (size_t i = 0; i < atoms->count; i++) {
     double off = atoms->list[i].above - m.mean;
-    add_product(&deviation, atoms->list[i].weight, off);
-    add_product(&square, atoms->list[i].weight * off, off);
+    add_exact_product(&deviation, atoms->list[i].weight, off);
+    add_exact_product(&square, atoms->list[i].weight * off, off);
   }
   double rest = summed(&deviation);
   m.mean += rest / m.n;

@@ -187,7 +187,7 @@ static double deviate_of(double p, double q) {
 }
 
 EV_INLINE void set_means(double d, paired_thetas *p) {
-  ev_lanes lesser, greater;
+  ev_lanes lesser = {0}, greater = {0};
   for (int i = 0; i < EV_LANES; i++) {
     lesser[i] = deviate_of(p->low[i], p->high[i] + d);
     greater[i] = deviate_of(p->low[i] + d, p->high[i]);

@@ -203,7 +203,7 @@ static void count_above(rank_walk *w, int j) {
 
 /* Takes a trial that fails with the chance `below` out of PB, and adds what is left, by its share,
 ** to the chances of each rank. */
-static void take_out(const rank_walk *w, double below, double share, double *chances) {
+static void take_out_trial(const rank_walk *w, double below, double share, double *chances) {
   double larger = fmax(below, 1 - below), scale = 1 / larger, ratio = (1 - larger) / larger;
   double left = 0;
   if (below >= 0.5)
@@ -223,7 +223,8 @@ static void add_node(rank_walk *w, int j, double weight) {
   for (size_t i = 0; i < w->active_count; i++) {
     double below = w->values[i].below[j], share = weight * w->values[i].density[j];
     w->classes[w->active[i]].mass += share;
-    if (share >= OUTSIDE) take_out(w, below, share, w->chances + w->active[i] * (w->models + 1));
+    if (share >= OUTSIDE)
+      take_out_trial(w, below, share, w->chances + w->active[i] * (w->models + 1));
   }
 }
 

@@ -203,7 +203,7 @@ EV_INLINE double place_in_cell(ev_rising *r, double x, double v, const double **
 }
 
 EV_WIDE static void add_series(ev_rising *r, const ev_lanes *x, ev_lanes *sum) {
-  ev_lanes v = 1 + *x, u, b0 = {0}, b1 = {0}, b2;
+  ev_lanes v = 1 + *x, u = {0}, b0 = {0}, b1 = {0};
   const double *c[EV_LANES];
   ev_log(&v, 1);
   for (int i = 0; i < EV_LANES; i++) {
@@ -212,7 +212,7 @@ EV_WIDE static void add_series(ev_rising *r, const ev_lanes *x, ev_lanes *sum) {
     (*sum)[i] += beyond;
   }
   for (int k = EV_RISING_TERMS - 1; k >= 0; k--) {
-    b2 = b1;
+    ev_lanes b2 = b1;
     b1 = b0;
     b0 = ((ev_lanes){c[0][k], c[1][k], c[2][k], c[3][k]} - b2) + 2 * u * b1;
   }
