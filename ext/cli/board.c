@@ -19,7 +19,7 @@ typedef struct cli_column {
   const char *name, *sql;
 } cli_column;
 
-enum { MOST_SHOWN = 9, QUESTIONS_SHOWN = 50 };
+enum { MOST_SHOWN = 10, QUESTIONS_SHOWN = 50 };
 
 typedef struct cli_board {
   const char *verb;
@@ -80,7 +80,8 @@ static const cli_board boards[] = {
                  {"questions", PERCENT("question_share")},
                  {"interval", "ci_text(question_ci)"},
                  {"reruns", PERCENT("rerun_share")},
-                 {"interval", "ci_text(rerun_ci)"}}},
+                 {"interval", "ci_text(rerun_ci)"},
+                 {"!method", "iif(tasks = 1, 'one task', '')"}}},
     {.verb = "slices",
      .about = "A - B in points on each task, with its %s interval: above 0, B is worse. p is "
               "corrected for testing all tasks of the pair.",
@@ -195,6 +196,9 @@ static void put_notes(const cli *c, const cli_table *t) {
       {"score out of range", "A score is outside its range, so there is no accuracy: declare the "
                              "range by --lo and --hi."},
       {"mean of tasks", "Every task counts the same."},
+      {"one task",
+       "One task does not show how tasks differ: its share is little more than the prior. "
+       "Compare the questions' share with the reruns'."},
       {"nothing in common", "No question was answered by every model: ranks order only models that "
                             "share questions. " CLI_TASK_ADVICE}};
   bool first = true;

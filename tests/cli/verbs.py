@@ -133,6 +133,7 @@ def test_words():
     ends("no noise without them", 0, "noise", results, says="No question was asked more than once.")
     again = csv("again.csv", {"m": 0.5}, 20)
     again.write_text(again.read_text().replace("\nm,t,7,", "\nm,t,6,"))
+    ends("noise of one task", 0, "noise", again, says="One task does not show how tasks differ")
     out = ends("a repeated question is an attempt", 0, "leaderboard", again)
     check(f"and that is said: {out}", "several times" in " ".join(out.split()))
     attempts = HERE / "attempts.csv"
