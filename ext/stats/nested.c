@@ -1,8 +1,7 @@
 /*
 ** theta, and each task's own accuracy, in the nested model: nested.h.
 **
-**   1. theta: along a line of d1 its density is known on a lattice of logit theta; the integrals
-**      of the sinc functions through it, summed over lines, are its distribution function.
+**   1. theta: its interval comes from the lines of d1, as clustered_ci's does (hierarchy_theta.c).
 **   2. theta_t: given a point its density is that of Beta(d1 theta, d1 (1-theta)) times the
 **      task's likelihood over their integral.  The sum over points, at any logit theta_t, is
 **      integrated as clustered_each's is (each.c).
@@ -63,7 +62,7 @@ typedef struct task_density {
   ev_nested_task *task;
   size_t groups;        /* of EV_LANES points */
   ev_beta *beta;        /* owned: of each point, Beta(d1 theta, d1 (1-theta)) */
-  ev_nested_rule *rule; /* owned: the same, as tasks of the last one\'s grid sum it */
+  ev_nested_rule *rule; /* owned: the same, as it is summed on the grid of `task` */
   double *a, *b;        /* owned: its shapes, and as much for the rest: */
   double *ln_scale;     /* ln density of logit Beta(a, b) at the origin */
   double *share;        /* [group][node][lane]: weight over the task's likelihood there */

@@ -116,7 +116,7 @@ typedef struct spacing {
   double most;              /* and what it is hardly beyond */
 } spacing;
 
-/* Nodes of a lattice of ln d2: 104 was the largest number observed. */
+/* Nodes of a lattice of ln d2: 480 was the largest number observed. */
 static const double NESTED_NODES = 4096;
 
 static ev_status lay_nodes(ev_nested_posterior *p, const spacing *by, double coarse) {
@@ -243,8 +243,8 @@ static double extension(const ev_nested_posterior *p, double weight, double left
 /* Densities of shares are interpolated between lines, which takes more of them than sums do. */
 static const double LINES_OF_PLANE = 2e-5;
 
-/* Refines the spacing if it is too coarse; false if it is not.  Bounds of theta and of shares,
-** found by sinc functions, have an error of about the doubt; sums, of its square. */
+/* Refines the spacing if it is too coarse; false if it is not.  Bounds of shares, found by
+** sinc functions, have an error of about the doubt; sums, of its square. */
 static bool refine_spacing(const ev_nested_posterior *p, ev_nested_use use, doubt is, spacing *by) {
   double tail = ev_tail(p->options), precise = 1e-6 * tail, sums = 1e-4 * sqrt(fmin(1, 40 * tail));
   double left = 1e-8 * tail;
