@@ -26,8 +26,9 @@
 #include "normal.h"
 #include "votes_posterior.h"
 
-/* 1e-11 of the density moves a bound by less than 1e-10 sd; e^-25 of the tail is 1e-11. */
-static const double VOTES_TOLERANCE = 1e-11, VOTES_LN_DROP = 25;
+/* 1e-9 of the density moves a bound by less than 1e-9 sd; e^-25 of the tail is 1e-11.  With a
+** hundredth, pairs of 100 models take up to twice as long. */
+static const double VOTES_TOLERANCE = 1e-9, VOTES_LN_DROP = 25;
 /* Rounding of ln det where some models have 10^9 votes and others none. */
 static const double VOTES_ACCEPTABLE = 1e-6;
 enum { VOTES_BUDGET = 1000 };

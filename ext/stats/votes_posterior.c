@@ -427,6 +427,7 @@ double ev_votes_ln_marginal(double x, void *context) {
   double at;
   if (v->status == EV_OK && ev_interrupted(v->host)) v->status = EV_INTERRUPTED;
   if (v->status != EV_OK) return NAN;
+  if (x == 0) return 0;
   foretell(v, x, true, &at);
   bool found = follow(v, &at, x);
   if (!found && v->status == EV_OK) {
