@@ -128,11 +128,7 @@ static bool check_output(const cli *c) {
 int cli_run_report(cli *c) {
   cli_results r;
   if (!check_output(c) || !cli_open_results(c, c->names, c->count, &r)) return CLI_ERROR;
-  int status = strcmp(r.source, "votes") == 0
-                   ? cli_fail(c, "these are votes, of which there is no page yet; evalci votes "
-                                 "reads them, and a page of results has the ratings of a table "
-                                 "votes in the same database")
-                   : ask_page(c, &r);
+  int status = ask_page(c, &r);
   cli_close_results(&r);
   return status;
 }

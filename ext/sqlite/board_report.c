@@ -5,6 +5,9 @@
 **
 **   SELECT eval_report('results', '{"title":"Spring eval"}');
 **
+** The source 'votes', if it is a table of votes, gives the ratings alone; a page of results has
+** them too, where there is such a table.
+**
 ** 1. Reads the board, as the tables do.
 ** 2. Computes what several parts of the page need: the order of models, intervals, ranks,
 **    and every pair of the models shown.
@@ -230,7 +233,8 @@ static void report_origin(report *r) {
     report_add(r, "; this page was made on ");
     report_text(r, r->date);
   }
-  report_add(r, ".<br>");
+  report_add(r, r->board ? ".<br>" : ".</p>\n");
+  if (!r->board) return;
   report_things(r, (double)r->count, "model");
   report_add(r, ", ");
   report_things(r, (double)r->task_count, "task");
@@ -255,15 +259,7 @@ static void report_footer(report *r) {
   report_add(r, "</script>\n</body>\n</html>");
 }
 
-static void write_report(report *r) {
-  report_header(r);
-  report_summary(r);
-  if (r->note) {
-    report_add(r, "<p class=\"note said\">");
-    report_text(r, r->note);
-    report_add(r, "</p>\n");
-  }
-  report_origin(r);
+static void write_results(report *r) {
   report_leaderboard(r);
   report_costs(r);
   report_common(r);
@@ -272,6 +268,21 @@ static void write_report(report *r) {
   report_tasks(r);
   report_votes(r);
   report_method(r);
+}
+
+static void write_report(report *r) {
+  report_header(r);
+  if (r->board) report_summary(r);
+  if (r->note) {
+    report_add(r, "<p class=\"note said\">");
+    report_text(r, r->note);
+    report_add(r, "</p>\n");
+  }
+  report_origin(r);
+  if (r->board)
+    write_results(r);
+  else
+    report_votes(r);
   report_footer(r);
 }
 
@@ -289,7 +300,7 @@ static const char *database_name(sqlite3 *db) {
 
 static void result_report(sqlite3_context *context, report *r) {
   r->out = sqlite3_str_new(sqlite3_context_db_handle(context));
-  if (report_ok(r, prepare_report(r))) write_report(r);
+  if (!r->board || report_ok(r, prepare_report(r))) write_report(r);
   int error = sqlite3_str_errcode(r->out), size = sqlite3_str_length(r->out);
   char *text = sqlite3_str_finish(r->out);
   if (!evalci_check_status(context, report_name, r->status)) {
@@ -319,18 +330,23 @@ static void eval_report(sqlite3_context *context, int argc, sqlite3_value **argv
   const char *source;
   sqlite3_value *given = argc > 1 && sqlite3_value_type(argv[1]) != SQLITE_NULL ? argv[1] : NULL;
   int rc = SQLITE_ERROR;
-  if (evalci_read_source_name(&call, argc > 0 ? argv[0] : NULL, "results", &source))
+  bool named = evalci_read_source_name(&call, argc > 0 ? argv[0] : NULL, "results", &source);
+  bool votes = named && strcmp(source, "votes") == 0 && report_has_votes(db);
+  if (votes)
+    rc = SQLITE_OK;
+  else if (named)
     rc = evalci_hold_board(&call, sqlite3_user_data(context), db, source, given, true, NULL, &held);
   if (rc == SQLITE_OK && !evalci_read_board_options(&call, given, &options)) rc = SQLITE_ERROR;
   if (rc != SQLITE_OK) {
     refuse_source(context, &call, rc);
   } else {
     report r = {.db = db,
-                .board = held->board,
+                .board = votes ? NULL : held->board,
+                .level = options.settings.level,
                 .host = evalci_host_of(context),
                 .title = options.title,
                 .note = options.note,
-                .source = held->source,
+                .source = votes ? source : held->source,
                 .database = options.origin ? options.origin : database_name(db),
                 .date = options.date};
     result_report(context, &r);

@@ -51,7 +51,8 @@ typedef struct report_pair {
 
 typedef struct report {
   sqlite3 *db;
-  board *board;
+  board *board; /* NULL where there are votes alone */
+  double level;
   ev_host host;
   ev_status status; /* the first failure, after which nothing is computed */
   sqlite3_str *out;
@@ -128,6 +129,7 @@ void report_leaderboard(report *r);
 void report_costs(report *r);
 void report_common(report *r);
 void report_votes(report *r);
+bool report_has_votes(sqlite3 *db); /* a table of votes that may be read */
 void report_passes(report *r);
 void report_pairs(report *r);
 void report_tasks(report *r);

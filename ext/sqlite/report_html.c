@@ -58,7 +58,7 @@ void report_share(report *r, double x) {
 }
 
 void report_level(report *r) {
-  report_share(r, board_settings_of(r->board)->level);
+  report_share(r, r->level);
 }
 
 const char *report_measure(const report *r) {

@@ -23,8 +23,7 @@ static const char votes_sql[] =
     "SELECT iif(rank_lo = rank_hi, rank_lo, rank_lo || '\u2013' || rank_hi), model, rating, lo, "
     "hi, votes, wins, losses, ties, least, most FROM rated, ends";
 
-/* Whether there is a table of votes that may be read. */
-static bool has_votes(sqlite3 *db) {
+bool report_has_votes(sqlite3 *db) {
   sqlite3_stmt *rows = NULL;
   int rc = sqlite3_prepare_v2(db, "SELECT v.model_a, v.model_b, v.winner FROM votes AS v", -1,
                               &rows, NULL);
@@ -101,10 +100,10 @@ static void votes_section(report *r, sqlite3_stmt *rows) {
 
 void report_votes(report *r) {
   sqlite3_stmt *rows = NULL;
-  if (r->status != EV_OK || !has_votes(r->db)) return;
+  if (r->status != EV_OK || !report_has_votes(r->db)) return;
   // Versions of SQLite print the 17th digit of a double differently.
   char level[EVALCI_NUMBER_SIZE];
-  int size = evalci_write_number(board_settings_of(r->board)->level, level);
+  int size = evalci_write_number(r->level, level);
   char *options = sqlite3_mprintf("{\"level\":%.*s}", size, level);
   int rc = options ? sqlite3_prepare_v2(r->db, votes_sql, -1, &rows, NULL) : SQLITE_NOMEM;
   if (rc == SQLITE_OK) rc = sqlite3_bind_text(rows, 1, options, -1, SQLITE_STATIC);

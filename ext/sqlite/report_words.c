@@ -299,7 +299,7 @@ static void report_method_of_pairs(report *r) {
   }
   report_add(
       r, "The chance that this page has even one false &ldquo;clearly better&rdquo; is at most ");
-  report_share(r, 1 - board_settings_of(r->board)->level);
+  report_share(r, 1 - r->level);
   report_add(r, ". In ");
   report_things(r, (double)r->apart, "pair");
   report_add(r, " one model is clearly better. <span class=\"soft\">(Holm's method)</span></li>\n");
