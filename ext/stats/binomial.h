@@ -29,7 +29,7 @@ static inline double ev_trial_stride(double n, double rate) {
 }
 
 /* Goes from n, where holds() is true, down by strides to the first number where it is not, or below
-** `least`, or after so many evaluations; then bisects the last stride. */
+** `least`, or after that number of evaluations; then bisects the last stride. */
 ev_status ev_search_down(double least, double stride, double evaluations,
                          bool (*holds)(double n, void *context), void *context, ev_host host,
                          double *n);

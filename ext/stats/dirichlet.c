@@ -75,7 +75,7 @@ typedef struct path_sums {
 
 typedef struct path_atoms {
   const double *e, *weight, *gain;
-  size_t count, single; /* the first so many weigh 1 */
+  size_t count, single; /* the first `single` weigh 1 */
 } path_atoms;
 
 /* The number of atoms of weight 1 that share a logarithm.  Whole periods of the angle do not

@@ -32,8 +32,8 @@
 
 #include "lanes.h"
 
-/* Values below e^-NOTHING of the integrand's peak, 5e-15, are not summed. */
-static const double NOTHING = 33;
+/* Values below e^-LN_NEGLIGIBLE of the integrand's peak, 5e-15, are not summed. */
+static const double LN_NEGLIGIBLE = 33;
 
 /* At most this many factors cosh are multiplied, which takes about 10 ms, but at least at this many
 ** nodes, with which the kernel is off by 1e-11 for a normal distribution. */
@@ -156,11 +156,11 @@ EV_WIDE static void add_angles(const flip_factor *q, size_t count, const ev_lane
 /* e^(K(s) - st) at four s = c + iy, over its value at y = 0; false where it is negligible. */
 static bool flip_integrand(const inversion *v, const ev_lanes *y, ev_lanes *re, ev_lanes *im) {
   ev_lanes ln, angle = -*y * v->t, sign = {1, 1, 1, 1};
-  add_ln_sizes(v->factors, v->count, y, -NOTHING, &ln);
-  if (all_below(&ln, -NOTHING)) return false;
+  add_ln_sizes(v->factors, v->count, y, -LN_NEGLIGIBLE, &ln);
+  if (all_below(&ln, -LN_NEGLIGIBLE)) return false;
   add_angles(v->factors, v->count, y, &angle, &sign);
   for (int i = 0; i < EV_LANES; i++) {
-    double r = ln[i] < -NOTHING ? 0 : sign[i] * exp(ln[i]);
+    double r = ln[i] < -LN_NEGLIGIBLE ? 0 : sign[i] * exp(ln[i]);
     (*re)[i] = r * cos(angle[i]);
     (*im)[i] = r * sin(angle[i]);
   }
@@ -188,7 +188,7 @@ static double weighed_whole(double c, double y, double re, double im) {
 ** integrand is not negligible. */
 static double peak_width(const inversion *v) {
   const flip_factor *q = v->factors;
-  double most = -expm1(-2 * NOTHING / q->times) / q->sech2;
+  double most = -expm1(-2 * LN_NEGLIGIBLE / q->times) / q->sech2;
   return most < 1 ? asin(sqrt(most)) : M_PI_2;
 }
 
@@ -225,8 +225,8 @@ static ev_status inverted_p(inversion *v, double *p) {
   /* g(s) is nearly real from 40 c on. */
   double tau = fmax(fmin(nodes * h, MOST_ANGLE / v->largest), 80 * v->c);
   double last = period ? steps : floor(1.1 * tau / h);
-  bool quiet = !period && last >= FIRST_CHECKED_NODE && stays_negligible(v, h, last);
-  if (quiet) tau = INFINITY, last = FIRST_CHECKED_NODE;
+  bool fades = !period && last >= FIRST_CHECKED_NODE && stays_negligible(v, h, last);
+  if (fades) tau = INFINITY, last = FIRST_CHECKED_NODE;
   for (double n = 0; n <= last; n += EV_LANES) {
     /* Between peaks of the most frequent size the integrand is negligible. */
     double peak = M_PI * floor(n * h * d / M_PI + 0.5);

@@ -276,8 +276,8 @@ static ev_status find_panel_width(joint *p, ev_summit top) {
     if (isnan(ln_of_line(p, top.at + (2 * i - 1) * top.sd))) return EV_NOT_CONVERGED;
     peak[i] = p->peak;
   }
-  double turn = (peak[1] - peak[0]) / 2 / spread;
-  p->panel_width = p->model.panel_sd * fmin(3.5 / 5.7, top.sd / sqrt(1 + turn * turn));
+  double shift = (peak[1] - peak[0]) / 2 / spread;
+  p->panel_width = p->model.panel_sd * fmin(3.5 / 5.7, top.sd / sqrt(1 + shift * shift));
   return EV_OK;
 }
 

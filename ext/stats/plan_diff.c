@@ -224,7 +224,8 @@ typedef struct diff_plan {
   contest c;
 } diff_plan;
 
-/* Whether so many units of questions of each have the power, whatever the saw-tooth. */
+/* Whether this number of units of questions for each model has the power, wherever on the saw-tooth
+** it lies. */
 static bool surely_enough(double units, void *context) {
   const diff_plan *w = context;
   double n = units * w->unit;

@@ -32,7 +32,7 @@ typedef struct ev_tally {
 typedef struct ev_rising {
   double clusters;              /* those with k >= 1, whose first factor is left out */
   double answers;               /* the sum of k */
-  double factors;               /* the sum of k-1 over those: L grows as so many ln x */
+  double factors;               /* the sum of k-1 over those: L grows like this times ln x */
   double above[EV_RISING_HEAD]; /* [i]: the clusters with k > i */
   int head_size;                /* above[] is 0 from here on */
   int tail_size;

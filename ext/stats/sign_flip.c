@@ -11,9 +11,10 @@
 **
 ** which is McNemar's mid-p where all |d_i| are one.
 **
-**  1. Differences become sizes |d| with how often each came.  Sizes within SAME of the largest
-**     are one, so that 2/3 - 1/3 is 1/3, and what is so close to 0 is no difference.  If all are
-**     whole multiples of a unit they become whole numbers.
+**  1. The differences are gathered by size |d|, each size with the number of its differences.
+**     Sizes that differ by less than SAME, relative to the largest, are one size, so that
+**     2/3 - 1/3 is 1/3; those closer to 0 than that are left out.  Sizes that are whole multiples
+**     of a unit become whole numbers.
 **  2. One size: ev_mid_p().
 **  3. Exactly, if the tables below stay small: two sorted lists of the sums of two parts of the
 **     sizes, each sum with its probability.  A size enters the shorter list: what the list has,
@@ -62,7 +63,7 @@ static int by_size(const void *left, const void *right) {
   return a->d != b->d ? (a->d < b->d ? 1 : -1) : (a->times < b->times) - (a->times > b->times);
 }
 
-/* Descending by how often each came, then by size. */
+/* The most frequent first, then the largest. */
 static int by_times(const void *left, const void *right) {
   const ev_flip_size *a = left, *b = right;
   return a->times != b->times ? (a->times < b->times ? 1 : -1) : by_size(left, right);
