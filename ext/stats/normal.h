@@ -1,5 +1,4 @@
-/* Shared by the closed-form intervals: the normal deviate of a level, and a difference of products
-** that keeps its digits.  Used within ext/stats. */
+/* Normal deviates, and a difference of products that keeps its digits.  Used within ext/stats. */
 #ifndef EV_NORMAL_H
 #define EV_NORMAL_H
 
@@ -12,6 +11,11 @@
 /* The two-sided standard normal deviate of the level. */
 static inline double ev_deviate(const ev_options *options) {
   return gsl_cdf_ugaussian_Qinv(ev_tail(options));
+}
+
+/* The normal deviate of a probability p, of which q = 1 - p, each with its digits. */
+static inline double ev_deviate_of(double p, double q) {
+  return p < q ? gsl_cdf_ugaussian_Pinv(p) : gsl_cdf_ugaussian_Qinv(q);
 }
 
 /* ab - cd, where the products may be nearly equal: each rounds, but what it loses

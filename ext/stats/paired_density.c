@@ -40,18 +40,16 @@
 **   Golub and Van Loan, Matrix Computations, 4.6: the Vandermonde systems of step 4's weights.
 **   Trefethen and Weideman, SIAM Review 56 (2014) 385-458: the trapezoid rule's error.
 */
-#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-#include <gsl/gsl_cdf.h>
 #include <gsl/gsl_math.h>
-#include <gsl/gsl_randist.h>
 
 #include "lanes.h"
 #include "marginal.h"
+#include "normal.h"
 #include "paired.h"
 #include "root.h"
 
@@ -150,7 +148,8 @@ static double sd_of_t(const double counts[4], const double cells[4], double t) {
   double a[4];
   for (int i = 0; i < 4; i++) a[i] = (counts[i] + 1) / gsl_pow_2(cells[i]);
   double same = a[0] + a[1], differ = a[2] + a[3];
-  double by_t = (cells[0] + cells[1] + 2 * fmin(cells[2], cells[3])) * gsl_ran_ugaussian_pdf(t);
+  double by_t =
+      (cells[0] + cells[1] + 2 * fmin(cells[2], cells[3])) * exp(-t * t / 2) / sqrt(2 * M_PI);
   return 1 / sqrt(1 + gsl_pow_2(by_t) * (4 * a[0] * a[1] + same * differ) / (same + differ));
 }
 
@@ -181,16 +180,11 @@ static void find_line_peak(const paired_model *q, bool a_ahead, paired_line *l) 
 
 /* Step 2: positions on a line */
 
-/* The normal deviate of p, of which q = 1 - p. */
-static double deviate_of(double p, double q) {
-  return p < q ? gsl_cdf_ugaussian_Pinv(p) : gsl_cdf_ugaussian_Qinv(q);
-}
-
 EV_INLINE void set_means(double d, paired_thetas *p) {
   ev_lanes lesser = {0}, greater = {0};
   for (int i = 0; i < EV_LANES; i++) {
-    lesser[i] = deviate_of(p->low[i], p->high[i] + d);
-    greater[i] = deviate_of(p->low[i] + d, p->high[i]);
+    lesser[i] = ev_deviate_of(p->low[i], p->high[i] + d);
+    greater[i] = ev_deviate_of(p->low[i] + d, p->high[i]);
   }
   p->d2 = (greater - lesser) * (greater - lesser) / 8;
   p->s2 = (greater + lesser) * (greater + lesser) / 8;
@@ -233,7 +227,6 @@ EV_INLINE void complements(ev_lanes *a, int octave) {
 EV_INLINE void rates_by_octaves(const paired_model *q, const paired_thetas *p, int from, int to,
                                 int octave, paired_rates *r) {
   ev_lanes u[PAIRED_DENSE_OCTAVE], v[PAIRED_DENSE_OCTAVE], sum = {0};
-  assert(octave > 0 && octave <= PAIRED_DENSE_OCTAVE);
   for (int i = 0; i < octave; i++) {
     u[i] = p->s2 * q->square[from + i];
     v[i] = p->d2 / q->square[to - octave + i];

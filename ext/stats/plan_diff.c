@@ -24,6 +24,7 @@
 #include <gsl/gsl_math.h>
 
 #include "binomial.h"
+#include "normal.h"
 #include "root.h"
 #include "unpaired.h"
 
@@ -74,7 +75,7 @@ static double counts_below(contest *c, double k, double *off) {
 /* P(theta > theta of the other) as a normal deviate, which is nearly straight in either count. */
 static double deviate_at(const contest *c, double k, double other_k) {
   ev_point p = chances_at(c, k, other_k);
-  return p.x < p.y ? gsl_cdf_ugaussian_Pinv(p.x) : gsl_cdf_ugaussian_Qinv(p.y);
+  return ev_deviate_of(p.x, p.y);
 }
 
 /* The real bound, between the last whole count below it and the next. */
