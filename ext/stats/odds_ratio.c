@@ -149,9 +149,8 @@ ev_status ev_odds_ratio(const double *c, const ev_options *options, ev_host host
   double lower, upper, tail = ev_tail(options);
   ev_status status = odds_upper(&right, tail, &upper);
   if (status == EV_OK) status = odds_upper(&wrong, tail, &lower);
-  /* If both bounds round to the same number, as with 10^15 questions at a level near 0, they must
-  *not
-  ** cross. */
+  /* With 10^15 questions and a level near 0 both bounds round to one number; they must not cross.
+   */
   if (status == EV_OK) *ci = (ev_interval){exp(fmin(-lower, upper)), exp(fmax(-lower, upper))};
   return status;
 }

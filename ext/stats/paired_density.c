@@ -40,6 +40,7 @@
 **   Golub and Van Loan, Matrix Computations, 4.6: the Vandermonde systems of step 4's weights.
 **   Trefethen and Weideman, SIAM Review 56 (2014) 385-458: the trapezoid rule's error.
 */
+#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -227,6 +228,7 @@ EV_INLINE void complements(ev_lanes *a, int octave) {
 EV_INLINE void rates_by_octaves(const paired_model *q, const paired_thetas *p, int from, int to,
                                 int octave, paired_rates *r) {
   ev_lanes u[PAIRED_DENSE_OCTAVE], v[PAIRED_DENSE_OCTAVE], sum = {0};
+  assert(octave > 0 && octave <= PAIRED_DENSE_OCTAVE);
   for (int i = 0; i < octave; i++) {
     u[i] = p->s2 * q->square[from + i];
     v[i] = p->d2 / q->square[to - octave + i];
@@ -619,12 +621,10 @@ static void set_model(paired_model *q, const double *c, double tail) {
   set_nodes(q, many ? PAIRED_DENSE_OCTAVE : PAIRED_OCTAVE, (left + right) / 2);
 }
 
-/* An error of 1e-7 in the density moves a bound by less than 1e-8.  From 10^8 questions on,
-** rounding roughens the density, and panels could be halved without end: usually 60 of at most
-** 130 evaluations are made there, below 15 to 340 of at most 1,600.  With many discordant pairs
-** the corner at 0 is invisible.  From 10^8 on an interval is at most 1e-3 wide; 1e-5 of that is
-** the 1e-8 that is promised: the tolerance alone refused (0, 0, 683116584, 1) for a residual of
-** 1.04e-6, whose bounds are a gamma's to 1e-14. */
+/* An error of 1e-7 in the density moves a bound by less than 1e-8.  From 10^8 questions on its
+** rounding could halve panels without end: 60 evaluations are usual there, below 15 to 340.  An
+** interval then is at most 1e-3 wide, of which 1e-5 is acceptable: with the tolerance alone
+** (0, 0, 683116584, 1) was refused.  With many discordant pairs the corner at 0 is invisible. */
 ev_status ev_paired_posterior(const double *c, double tail, ev_marginal *m) {
   paired_model *q = malloc(sizeof *q); /* 70 kB: hosts' stacks are small */
   if (!q) return EV_NO_MEMORY;
