@@ -149,8 +149,7 @@ ev_status ev_odds_ratio(const double *c, const ev_options *options, ev_host host
   double lower, upper, tail = ev_tail(options);
   ev_status status = odds_upper(&right, tail, &upper);
   if (status == EV_OK) status = odds_upper(&wrong, tail, &lower);
-  /* With 10^15 questions and a level near 0 both bounds round to one number; they must not cross.
-   */
+  /* With 10^15 questions and a level near 0 both bounds may round to one number. */
   if (status == EV_OK) *ci = (ev_interval){exp(fmin(-lower, upper)), exp(fmax(-lower, upper))};
   return status;
 }
