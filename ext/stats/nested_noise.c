@@ -81,7 +81,7 @@ static double fill_line(const plane *m, const ev_hierarchy_line *line, double *l
     total += sum;
     ln[b] = ln_factor + log(fmax(sum, 1e-300));
   }
-  return ln_factor + log(total);
+  return ln_factor + log(fmax(total, 1e-300));
 }
 
 /* The outermost of 16 nodes of Gauss and Legendre on (0,1). */
