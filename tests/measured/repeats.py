@@ -119,6 +119,7 @@ Tasks x questions, {ATTEMPTS} attempts at each. The truth is not the model: logi
 standard deviation over tasks is 1.2, 0.2, 1.0 and 0.8 in the four populations, that over the questions of a task 2.5 and in
 the last 0.8. {SUITES} suites each, {NOISE_SUITES} for shares: coverage in per cent, in brackets the mean width. The standard error of
 a coverage is about 2 points for theta, 3 for shares and 1 for each task. `clustered_each` of attempts takes attempts for
-questions, as `bayes_ci` does; the questions of the task alone, clustered by item, are right and wider.
+questions, as `bayes_ci` does; the questions of the task alone, clustered by item, are right and wider. Where tasks are alike their true
+share of the variance is near 0, where an equal-tailed interval seldom begins: it covers less than 95%.
 
 """ + "\n".join(parts)]
