@@ -19,8 +19,7 @@ const SOURCES = {
   results: { unit: "answer", ask: "Leaderboard", tables: ["eval_leaderboard", "eval_compare", "eval_tasks", "eval_common", "eval_passes"], lacks: ["Votes"] },
   counts: { unit: "answer", ask: "Leaderboard", tables: ["eval_leaderboard('counts')", "eval_tasks('counts')"], lacks: ["Compare", "Ranks", "Votes", "report.html", "compare.csv", "heatmap.svg"],
             why: "These are counts (k right of n) without the answers that were counted, which a report needs. The SQL tab has their leaderboard and tasks." },
-  votes: { unit: "vote", ask: "Votes", tables: [], lacks: ["Leaderboard", "Compare", "Ranks", "By task", "Picture", "report.html", "leaderboard.csv", "compare.csv", "tasks.csv", "forest.svg", "heatmap.svg"],
-           why: "These are votes between two models, of which this page makes no report yet. The SQL tab has the table votes." },
+  votes: { unit: "vote", ask: "Votes", tables: ["eval_votes"], lacks: ["Leaderboard", "Compare", "Ranks", "By task", "Picture", "leaderboard.csv", "compare.csv", "tasks.csv", "forest.svg", "heatmap.svg"] },
 };
 
 const EXAMPLES = {
@@ -31,7 +30,7 @@ const EXAMPLES = {
          "FROM json_each((SELECT ranks(model, correct) FROM results));",
   "By task": "SELECT task, model, n, accuracy, ci, method\nFROM eval_tasks;",
   "Every method": "SELECT method, lo, hi, json_array(lo, hi) AS interval\nFROM ci_methods(18, 20);",
-  Votes: "SELECT model_a, model_b, winner, count(*) AS votes\nFROM votes\nGROUP BY model_a, model_b, winner;",
+  Votes: "SELECT rank_lo || '–' || rank_hi AS rank, model, rating, ci, votes, wins, losses, ties\nFROM eval_votes;",
   Picture: "SELECT forest_svg(model, accuracy, ci, '{\"axis\":\"accuracy, with its 95% interval\"}') AS picture\n" +
            "FROM (SELECT model, accuracy, ci FROM eval_leaderboard LIMIT 50);",
 };

@@ -253,7 +253,7 @@ def each_input(page, path):
 
 
 def other_tables(page, path):
-    """Counts and votes have no report: the page says so, and shows them as a table."""
+    """Counts have no report: the page says so, and shows their leaderboard. Votes have one of their own."""
     said, refused = page.dropped(path / "made/counts/counts.csv")
     check(f"counts: {said!r} {refused!r}", "1 file of counts: 2 models, 2 tasks, 60 answers." in said and "These are counts (k right of n)" in said and not refused)
     _, printed, _ = native("leaderboard", path / "made/counts/counts.csv", "--csv")
@@ -272,10 +272,17 @@ def other_tables(page, path):
     check("counts: drawn", b"<svg" in page.save("forest.svg"))
     page.tab("report")
     check("counts: the report's place says why there is none", "which a report needs" in text_of(page, "report"))
-    said, refused = page.dropped(path / "made/votes/votes.jsonl")
-    check(f"votes: {said!r} {refused!r}", "1 file of votes: 3 models, 3 votes." in said and "makes no report yet" in said and not refused)
-    rows = page.run("[...document.querySelectorAll('#answers tbody tr')].map((r) => [...r.cells].map((c) => c.innerText))")
-    check(f"votes: {rows}", rows == [["x", "y", "model_a", "1"], ["x", "z", "model_b", "1"], ["y", "z", "tie", "1"]])
+    votes = path / "made/votes/votes.jsonl"
+    said, refused = page.dropped(votes)
+    check(f"votes: {said!r} {refused!r}", "1 file of votes: 3 models, 3 votes." in said and not refused)
+    same_report("votes", page.report(), native_report(votes))
+    page.tab("sql")
+    page.run("[...document.querySelectorAll('#examples button')].find((b) => b.textContent === 'Votes').click()")
+    page.wait(f"{IDLE} && document.querySelector('#answers table')")
+    rated = page.run("[...document.querySelectorAll('#answers tbody tr')].map((r) => [...r.cells].map((c) => c.dataset.value ?? c.textContent))")
+    wanted = list(csv.DictReader(io.StringIO(native("votes", votes, "--csv")[1])))
+    check(f"votes: the program's ratings: {rated} {wanted}", [row[1] for row in rated] == [row["model"] for row in wanted] and len(rated) == 3 and
+          all(alike(row[3], w["ci"]) for row, w in zip(rated, wanted)))
     kept = path / "votes.db"
     kept.write_bytes(page.save("evals.db"))
     check("votes: saved", sqlite3.connect(kept).execute("SELECT count(*) FROM votes").fetchone() == (3,))
