@@ -86,6 +86,13 @@ static void make_tasks(ev_nested_tasks *t, const run *runs, size_t count, ev_tal
   }
 }
 
+/* The number of different tasks.  One takes 27 kB, too much for each of a million tasks. */
+static size_t count_kinds(const run *runs, size_t count) {
+  size_t kinds = 1;
+  for (size_t i = 1; i < count; i++) kinds += runs_by_counts(&runs[i - 1], &runs[i]) != 0;
+  return kinds;
+}
+
 ev_status ev_nested_tasks_make(const ev_items *items, ev_nested_tasks *t) {
   *t = (ev_nested_tasks){0};
   ev_item *sorted = malloc(items->count * sizeof *sorted);
@@ -93,15 +100,16 @@ ev_status ev_nested_tasks_make(const ev_items *items, ev_nested_tasks *t) {
   ev_tally *room = malloc(items->count * sizeof *room);
   run *runs = malloc(items->tasks * sizeof *runs);
   t->kind = malloc(items->tasks * sizeof *t->kind);
-  t->list = calloc(items->tasks, sizeof *t->list);
   t->grids = calloc(EV_NESTED_GRIDS, sizeof *t->grids);
-  bool ok = sorted && merged && room && runs && t->kind && t->list && t->grids;
+  bool ok = sorted && merged && room && runs && t->kind && t->grids;
   if (ok) {
     memcpy(sorted, items->list, items->count * sizeof *sorted);
     qsort(sorted, items->count, sizeof *sorted, items_by_counts);
     size_t count = make_runs(sorted, items->count, merged, runs);
     qsort(runs, count, sizeof *runs, runs_by_counts);
-    make_tasks(t, runs, count, room);
+    t->list = calloc(count_kinds(runs, count), sizeof *t->list);
+    ok = t->list;
+    if (ok) make_tasks(t, runs, count, room);
   }
   free(sorted);
   free(merged);
