@@ -50,7 +50,7 @@ static struct {
   int version;
   char version_text[20];
   bool interrupted;
-  int asked; /* how often, and whether it was interrupted */
+  int asked; /* how often it was asked whether it was interrupted */
   bool no_state, no_text, no_blob;
   int answers;                  /* how many texts and numbers were returned */
   int configured;               /* how often a table was configured */
@@ -59,8 +59,7 @@ static struct {
   void *module_data;
   bool undeclared; /* tables need not be declared */
   double number;   /* the last result that had no receiver */
-  int json,
-      other; /* how many functions were registered with the flag for JSON results, and without it */
+  int json, other; /* functions registered with the flag for JSON results, and without it */
 } host;
 
 static int host_version(void) {

@@ -62,7 +62,7 @@ class Library:
 
 
 NOW, BEFORE = Library(), Library()
-CASES = []  # the extension that is measured; the processes inherit it
+CASES = []  # the cases under measurement; the processes inherit them
 
 
 def summary(case, found):

@@ -331,9 +331,7 @@ static void shrinkage_ends_with_many_answers(void) {
   close_to((ev_interval){many.lo, many.hi}, alone.lo, alone.hi, 1e-5, "a million answers");
 }
 
-/* If all answers are wrong, a bound may underflow to 0; if all are right, it may round to 1. */
-/* With one attempt per question, tasks are clusters, and their share is the intraclass correlation.
-** */
+/* With one attempt per question tasks are clusters, whose share is the intraclass correlation. */
 static void one_attempt_leaves_two_levels(void) {
   const char *nested = "1/1/1x3 0/1/1x2 1/1/2x5 1/1/3 0/1/3x3 0/1/4x2";
   for (int prior = EV_PRIOR_GAMMA; prior <= EV_PRIOR_ICC; prior++) {
@@ -360,6 +358,7 @@ static void order_of_questions_changes_no_digit(void) {
   }
 }
 
+/* If all answers are wrong, a bound may underflow to 0; if all are right, it may round to 1. */
 static void bounds_reach_the_ends(void) {
   ev_each wrong = ask_each("0/2x400", 0.95, EV_PRIOR_ICC, 0, 2);
   ev_each right = ask_each("2/2x400", 0.95, EV_PRIOR_ICC, 2, 2);

@@ -41,9 +41,8 @@ static ev_task_score task_scores[64];
 typedef struct method {
   const char *name;
   bool probability;
-  double
-      bar; /* bar for the error relative to the range, or for the relative error of a probability */
-  int least; /* the least number of references */
+  double bar; /* of the error relative to the range, or of the relative error of a probability */
+  int least;  /* the least number of references */
   int rows;
   double worst;
 } method;
@@ -601,8 +600,7 @@ static void check_holds_data(void) {
   }
 }
 
-/* P(mean > bound) is the tail of the level at the upper bound, and its complement at the lower one.
-** */
+/* P(mean > bound) is the tail of the level at the upper bound, and its complement at the lower. */
 static void check_above(void) {
   for (int round = 0; round < 200; round++) {
     ev_score rows[32];

@@ -262,13 +262,13 @@ static double ln_nothing(double z, void *context) {
   return -HUGE_VAL;
 }
 
-/* Smooth, but with so many waves that it takes most of the available panels. */
 /* Has waves only in its tail. */
 static double ln_wavy_tail(double z, void *context) {
   (void)context;
   return -z * z / 2 + (z > 6.8 ? 0.3 * sin(640 * (z - 6.8)) : 0);
 }
 
+/* Smooth, but with so many waves that it takes most of the available panels. */
 static double ln_wavy(double z, void *context) {
   (void)context;
   return -z * z / 2 + 0.5 * sin(64 * z);

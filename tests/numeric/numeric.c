@@ -191,8 +191,8 @@ static void symmetries(void) {
   }
 }
 
-/* The HDI has its mass, ends at equal densities, and is never wider than the equal-tailed interval.
-** */
+/* The HDI has its mass, ends at equal densities, and is at most as wide as the equal-tailed
+** interval. */
 static void hdi_defined(double k, double n, double level) {
   double counts[] = {k, n};
   ev_options options = {.level = level, .a = 1, .b = 1};
@@ -222,7 +222,6 @@ static void hdis_defined(void) {
   }
 }
 
-/* At a level close to 0 the HDI stays in [0,1], however close to an end its mode is. */
 /* The mass that corresponds to the last digit of a bound near 1. */
 static double mass_of_last_digit(const ev_beta *d, ev_point t) {
   return exp(ev_beta_ln_logit_density(d, t)) / (t.x * t.y) * DBL_EPSILON;
@@ -255,6 +254,7 @@ static void bounded_intervals_are_defined(void) {
           levels[l]);
 }
 
+/* At a level close to 0 the HDI stays in [0,1], however close to an end its mode is. */
 static void flat_hdis_stay_inside(void) {
   for (double level = 1e-18; level < 1e-6; level *= 10)
     for (double above = 1e-15; above < 1e-3; above *= 10)
@@ -363,8 +363,7 @@ static void lanes_keep_small_logarithms(void) {
   check(worst <= 2e-15, "ln(1 + w) - w", worst, 2e-15);
 }
 
-/* Cosines and sines in four lanes likewise: in every quadrant, of either sign, and of many turns.
-** */
+/* Cosines and sines in four lanes likewise: in every quadrant, of either sign, of many turns. */
 static void turns_agree_with_libm(void) {
   double worst = 0;
   for (int i = 0; i <= 400000; i++) {

@@ -160,8 +160,7 @@ static void word_cell(const trial *t, int which, cell *c) {
   c->size = snprintf((char *)c->bytes, sizeof c->bytes, "%s", word);
 }
 
-/* The interval, or the probability as both bounds; false if the call is refused, which is counted.
-** */
+/* The interval, or the probability as both bounds; false if the call is refused, and counts it. */
 static bool ask(const trial *t, interval *ci, record *r) {
   for (int i = 0; i < t->rows; i++)
     for (int j = 0; j < t->arity; j++) {
@@ -251,8 +250,7 @@ static void limit_attempts(trial *t) {
     t->values[i][attempts] = fmin(t->values[i][attempts], fewest);
 }
 
-/* A random call: with the level, if the function has one, and sometimes with the options after it.
-** */
+/* A random call: with the level, if the function has one, and sometimes the options after it. */
 static trial random_trial(const function *f) {
   trial t = {.function = f,
              .level = index_of(f, "level"),

@@ -4,7 +4,7 @@
 **
 **     references [--load EXTENSION] [--digits] [--part] FILE.csv...
 **
-** The first line of a file names its columns:  `method`, which is the name of a function or becomes
+** The first line of a file names its columns: `method`, which is the name of a function or becomes
 ** one by _ci_counts or _counts; arguments, by the catalogue's names; `lo` and `hi`; and for an
 ** aggregate `rows`, which lists its rows as 3/5 or, for 12 such rows, 3/5x12.  A probability has
 ** its complement as hi: that of the models exchanged.

@@ -207,7 +207,6 @@ static void inversion_joins(void) {
   }
 }
 
-/* One difference that outweighs the others together gives half their p. */
 /* For any differences, from few equal ones to many skewed ones. */
 static void bounds_hold(void) {
   for (int i = 0; i < 400; i++) {
@@ -224,6 +223,7 @@ static void bounds_hold(void) {
   }
 }
 
+/* One difference that outweighs the others together gives half their p. */
 static void one_outweighs(void) {
   static const double large[] = {30, 1e3, 1e4, 1e5};
   for (int i = 0; i < 8; i++) {

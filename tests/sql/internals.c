@@ -110,8 +110,7 @@ static void read_as_strtod(const char *text) {
   check(end && *end == 0 && x == wanted, text, x, wanted);
 }
 
-/* Powers of two, below which doubles are twice as dense, and decimals half way between two doubles.
-** */
+/* Powers of two, below which doubles are twice as dense, and decimals half way between doubles. */
 static void numbers_at_edges(void) {
   char text[40];
   for (int e = -60; e <= 60; e++) {

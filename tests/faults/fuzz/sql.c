@@ -204,7 +204,7 @@ static cell read_cell(fuzz_bytes *in) {
     c.type = SQLITE_INTEGER;
     c.integer = fuzz_byte(in);
     break;
-  case 6: /* often at most the number before it, as k is at most n */
+  case 6: /* of many sizes, so that two of a row are often in order, as k <= n */
     c.type = SQLITE_INTEGER;
     c.integer = (sqlite3_int64)fuzz_byte(in) << 2 * low;
     break;
@@ -308,7 +308,7 @@ static cell read_valid_cell(fuzz_bytes *in, const argument *a, const cell *befor
   case ARG_PART:
   case ARG_CELL:
     return valid_count(byte);
-  case ARG_SIZE: /* a key, and rarely others */
+  case ARG_SIZE: /* the part before it, and more */
     c = valid_count(byte);
     if (before) c.integer += before->integer;
     return c;
