@@ -39,8 +39,8 @@ typedef struct rerun_scores {
   double *p; /* owned */
 } rerun_scores;
 
-/* A type of at most so many questions has so many factors in a product; a logarithm takes the time
-** of about eight. */
+/* A type of at most this many questions has a factor for each in a product; the logarithm of a
+** power takes the time of about eight. */
 enum { RERUN_FEW = 8 };
 
 /* Moves the types of few questions to the front. */
