@@ -55,8 +55,9 @@ static const char *const help_votes[] = {
     "against an equal.",
     NULL};
 static const char *const help_report[] = {
-    "A page of HTML to read and to send: leaderboard, comparisons, tasks, and how it was done. "
-    "It is one file and loads nothing. An existing page of that name is replaced.",
+    "A page of HTML to read and to send: leaderboard, comparisons, tasks, and how it was done; for "
+    "votes, the ratings. It is one file and loads nothing. An existing page of that name is "
+    "replaced.",
     "  evalci report results.csv -o report.html --title 'Spring eval'", NULL};
 static const char *const help_import[] = {
     "Reads results into the table results of a SQLite database, one row per answer. The "
