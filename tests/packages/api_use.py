@@ -121,7 +121,7 @@ def errors():
         "ragged": said(s.bayes_ci_counts, [1, 2], [3]), "no function": said(lambda: s.nothing_ci), "not ours": said(lambda: s.abs),
         "gate": said(s.gate, DICTS, "<b>large"), "gate's model": said(s.gate, DICTS, "<b>large", "nobody"), "overwrite": said(s.report, "renamed.csv", "renamed.csv"),
         "a folder": said(s.report, DICTS, "."),
-        "tuples": said(s.leaderboard, ROWS), "nothing": said(s.leaderboard, None), "twice": said(s.leaderboard, [{"model": 1, "Model": 2}]),
+        "tuples": said(s.leaderboard, [DICTS[0], *ROWS]), "nothing": said(s.leaderboard, None), "twice": said(s.leaderboard, [{"model": 1, "Model": 2}]),
         "no rows": said(s.mean_ci, (0.1, 0.5, 1)),
         "a large count": said(s.bayes_ci, 2**70, 2**71),
     }

@@ -310,7 +310,7 @@ def _columns_and_rows(data):
         return [str(name) for name in data.columns], data.itertuples(index=False, name=None)
     rows = list(data) if isinstance(data, Iterable) else None
     if rows is None or not all(hasattr(row, "keys") for row in rows):
-        kind = type(data if not rows else rows[0])
+        kind = type(data if rows is None else next(row for row in rows if not hasattr(row, "keys")))
         raise TypeError("data must be a DataFrame of pandas, a list of dicts, a path (or several) or a connection of sqlite3, "
                         f"got {'rows of type ' if rows else ''}{kind.__module__}.{kind.__qualname__}".replace("builtins.", ""))
     rows = [row if hasattr(row, "get") else dict(row) for row in rows]  # sqlite3.Row has keys alone
