@@ -68,33 +68,60 @@ static ev_status make_panel(ev_mean_table *table, double from, double to, ev_mea
   return EV_OK;
 }
 
-/* Adds a panel, or its halves if they are better, in rising order. */
-static ev_status add_panel_or_halves(ev_mean_table *table, const ev_mean_panel *panel) {
-  double rest = panel->left_out, mid = (panel->from + panel->to) / 2;
+/* What the other scores weigh at the ends of a panel, if those are scores at which the density is
+** not smooth. */
+typedef struct panel_ends {
+  double low, high;
+} panel_ends;
+
+/* Where a panel is parted: at the middle, but nearer to an end at which the density is not smooth.
+** The series of a panel from x to 5x, measured from there, converges to 4e-14.  No part is shorter
+** than half the width at which a panel is too narrow to matter. */
+static const double TABLE_NEARER = 0.2;
+
+static double part_at(const ev_mean_table *table, const ev_mean_panel *panel, panel_ends ends) {
+  double width = panel->to - panel->from, nearer = fmax(TABLE_NEARER * width, table->narrow / 2);
+  if (ends.low < TABLE_SMOOTH && !(ends.high < TABLE_SMOOTH)) return panel->from + nearer;
+  if (ends.high < TABLE_SMOOTH && !(ends.low < TABLE_SMOOTH)) return panel->to - nearer;
+  return (panel->from + panel->to) / 2;
+}
+
+/* Adds a panel, or its parts if they are better, in rising order. */
+static ev_status add_panel_or_parts(ev_mean_table *table, const ev_mean_panel *panel,
+                                    panel_ends ends) {
+  double rest = panel->left_out, at = part_at(table, panel, ends);
   bool enough = rest <= TABLE_TOLERANCE || panel->to - panel->from <= table->narrow;
+  panel_ends of_low = {ends.low, HUGE_VAL}, of_high = {HUGE_VAL, ends.high};
   ev_mean_panel low, high;
   if (!enough) {
-    ev_status status = make_panel(table, panel->from, mid, &low);
-    if (status == EV_OK) status = make_panel(table, mid, panel->to, &high);
+    ev_status status = make_panel(table, panel->from, at, &low);
+    if (status == EV_OK) status = make_panel(table, at, panel->to, &high);
     if (status != EV_OK) return status;
     enough = rest < TABLE_ROUNDING && fmin(low.left_out, high.left_out) > rest / 4;
   }
   if (!enough) {
-    ev_status status = add_panel_or_halves(table, &low);
-    return status == EV_OK ? add_panel_or_halves(table, &high) : status;
+    ev_status status = add_panel_or_parts(table, &low, of_low);
+    return status == EV_OK ? add_panel_or_parts(table, &high, of_high) : status;
   }
   if (table->count == EV_TABLE_PANELS) return EV_NOT_CONVERGED;
   table->panels[table->count++] = *panel;
   return EV_OK;
 }
 
-/* Adds panels from a place, which moves on, to another. */
-static ev_status add_panels_to(ev_mean_table *table, double to, double end, double *from) {
-  if (!(to > *from && to <= end)) return EV_OK;
+/* How far a table has come: a logit, and what the others weigh there, if it is at a score. */
+typedef struct table_place {
+  double logit, others;
+} table_place;
+
+/* Adds panels from a place, which moves on, to another, while there is room. */
+static ev_status add_panels_to(ev_mean_table *table, table_place to, double end,
+                               table_place *from) {
+  if (!(to.logit > from->logit && to.logit <= end)) return EV_OK;
   ev_mean_panel panel;
-  ev_status status = make_panel(table, *from, to, &panel);
+  panel_ends ends = {from->others, to.others};
+  ev_status status = make_panel(table, from->logit, to.logit, &panel);
   *from = to;
-  return status == EV_OK ? add_panel_or_halves(table, &panel) : status;
+  return status == EV_OK ? add_panel_or_parts(table, &panel, ends) : status;
 }
 
 /* An end of the table, by its logit. */
@@ -116,18 +143,20 @@ static double logit_of_atom(const ev_atom *atom) {
 /* Panels between the ends and the scores where the density is not smooth, which come
 ** in rising order. */
 static ev_status fill_table(ev_mean_table *table, const ev_atoms *atoms, double cut) {
-  double from = -TABLE_END, end = TABLE_END, heaviest = 0;
-  ev_status status = table_end(&table->d, cut, false, &from);
+  table_place from = {0, HUGE_VAL};
+  double end = TABLE_END;
+  ev_status status = table_end(&table->d, cut, false, &from.logit);
   if (status == EV_OK) status = table_end(&table->d, cut, true, &end);
+  double heaviest = 0;
   for (size_t i = 0; i < atoms->count; i++) heaviest = fmax(heaviest, atoms->list[i].weight);
   table->narrow =
       table->d.spread * (table->d.weight - heaviest < 2 ? TABLE_NARROWEST : TABLE_NARROW);
   for (size_t i = 0; i < atoms->count && status == EV_OK; i++) {
     double others = table->d.weight - atoms->list[i].weight;
-    if (others >= TABLE_SMOOTH) continue;
-    status = add_panels_to(table, logit_of_atom(&atoms->list[i]), end, &from);
+    table_place score = {logit_of_atom(&atoms->list[i]), others};
+    if (others < TABLE_SMOOTH) status = add_panels_to(table, score, end, &from);
   }
-  return status == EV_OK ? add_panels_to(table, end, end, &from) : status;
+  return status == EV_OK ? add_panels_to(table, (table_place){end, HUGE_VAL}, end, &from) : status;
 }
 
 /* The distance of one atom above another, from the side that keeps its digits. */
