@@ -16,7 +16,7 @@ bool evalci_check_status(sqlite3_context *context, const char *name, ev_status s
     sqlite3_result_error_code(context, SQLITE_INTERRUPT);
     return false;
   case EV_TOO_LARGE:
-    evalci_fail(&call, "these clusters have too many questions for double precision; "
+    evalci_fail(&call, "there are too many questions or attempts to compute with; "
                        "pass fewer, or scale k and n down");
     break;
   case EV_NOT_CONVERGED:

@@ -315,8 +315,10 @@ static ev_status fill_grid(ev_nested_grid *grid, int which) {
   return EV_OK;
 }
 
-/* Doubles of all tables: 2 GB. */
-static const double TABLES_MOST = 0x1p28;
+/* Doubles of all tables: 2 GB.  Of one task's: where its questions were attempted 10^6 times each
+** and do not differ, its lattice is as wide as the smallest d2 needs and as fine as the largest.
+** One question took 8 s with 10^4 attempts and 70 s with 10^6. */
+static const double TABLES_MOST = 0x1p28, TABLE_MOST = 5e6;
 
 ev_status ev_nested_tables(ev_nested_tasks *t, double from, double step, size_t nodes,
                            double most) {
@@ -333,7 +335,9 @@ ev_status ev_nested_tables(ev_nested_tasks *t, double from, double step, size_t 
     task->grid = grid_for(curvature_of(task, most));
     find_task_window(t, task);
     widen_grid(&t->grids[task->grid], task);
-    size += 2.0 * task->count * (double)nodes;
+    double own = 2.0 * task->count * (double)nodes;
+    if (own > TABLE_MOST) return EV_TOO_LARGE;
+    size += own;
   }
   if (size > TABLES_MOST) return EV_TOO_LARGE;
   ev_status status = EV_OK;

@@ -180,9 +180,9 @@ static void every_status_is_told(void) {
       {EV_TOO_LARGE,
        {0, 1},
        SQLITE_ERROR,
-       "f: these clusters have too many questions for double precision; pass fewer, or "
+       "f: there are too many questions or attempts to compute with; pass fewer, or "
        "scale k and n down",
-       "f: these clusters have too many questions for double precision; pass fewer, or "
+       "f: there are too many questions or attempts to compute with; pass fewer, or "
        "scale k and n down"},
       {EV_NOT_CONVERGED,
        {0, 1},
