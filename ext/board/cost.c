@@ -38,7 +38,7 @@ static int compare_spent(const void *left, const void *right) {
   const board_spent *x = left, *y = right;
   if (x->model != y->model) return x->model < y->model ? -1 : 1;
   if (x->question != y->question) return x->question < y->question ? -1 : 1;
-  if (isnan(x->cost) || isnan(y->cost)) return isnan(x->cost) - isnan(y->cost);
+  if (isnan(x->cost) || isnan(y->cost)) return !isnan(y->cost) - !isnan(x->cost);
   return (x->cost > y->cost) - (x->cost < y->cost);
 }
 

@@ -30,9 +30,10 @@ typedef struct judged_rows {
   double n, unlabelled;
 } judged_rows;
 
+/* Rows without a label come last.  Where isnan() is true it is any number but 0. */
 static int compare_rows(const void *left, const void *right) {
   const ev_judged_score *a = left, *b = right;
-  int order = isnan(a->truth) - isnan(b->truth);
+  int order = !isnan(b->truth) - !isnan(a->truth);
   if (order == 0) order = ev_compare_numbers(a->judge, b->judge);
   return order ? order : ev_compare_numbers(a->truth, b->truth);
 }
