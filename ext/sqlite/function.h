@@ -10,6 +10,7 @@
 #include "../stats/agreement.h"
 #include "../stats/clustered.h"
 #include "../stats/mean_diff.h"
+#include "../stats/moments.h"
 #include "keys.h"
 #include "scores.h"
 
@@ -49,6 +50,7 @@ struct evalci_function {
     ev_model *counts;
     ev_cluster_model *clusters;
     ev_score_model *scores;
+    ev_moment_model *moments;
     ev_status (*two_scores)(const ev_score_list *, const ev_score_list *, const ev_options *,
                             ev_host, ev_interval *);
     ev_score_cluster_model *units;
@@ -68,7 +70,6 @@ struct evalci_function {
     ev_table_model *table; /* a point, NaN where there is none */
     ev_ratings_model *ratings;
   } p;
-  double least;                /* fewer scores than this give NULL; 0 means 1 */
   struct ev_paired_memo *memo; /* of the connection; NULL in the table */
 };
 
@@ -128,7 +129,8 @@ struct evalci_group {
   sqlite3_int64 rows;      /* in the group or frame, including rows that are skipped */
   ev_options options;      /* the options of the first row */
   evalci_keys keys;        /* rows by cluster, task, label or pair of numbers; or */
-  evalci_scores scores[2]; /* by score, of each column */
+  evalci_scores scores[2]; /* by score, of each column; or */
+  ev_moments *moments;     /* by their exact sums */
 };
 
 /* How rows are read and kept. */
@@ -234,13 +236,13 @@ extern const evalci_kind evalci_pass_at_k, evalci_pass_hat_k;
 ** a probability of a mean or a difference of means.
 */
 extern const evalci_rows evalci_ranged_scores, evalci_ranged_counts;
-extern const evalci_rows evalci_any_scores, evalci_any_counts;
+extern const evalci_rows evalci_summed_scores, evalci_summed_counts;
 extern const evalci_rows evalci_values, evalci_value_counts;
 extern const evalci_rows evalci_unpaired_scores;
 extern const evalci_rows evalci_paired_scores, evalci_paired_counts;
 extern const evalci_rows evalci_paired_any_scores, evalci_paired_any_counts;
 
-extern const evalci_kind evalci_of_scores, evalci_of_two_scores;
+extern const evalci_kind evalci_of_scores, evalci_of_two_scores, evalci_of_moments;
 
 /*
 ** units.c: scores by cluster, clusters by their totals, or scores with weights, to an

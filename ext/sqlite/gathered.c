@@ -55,4 +55,5 @@ void evalci_gathered_final(sqlite3_context *context) {
   if (!g) return;
   evalci_free_keys(&g->keys);
   for (int i = 0; i < 2; i++) evalci_free_scores(&g->scores[i]);
+  sqlite3_free(g->moments);
 }

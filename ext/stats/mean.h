@@ -39,10 +39,6 @@ typedef ev_status ev_score_cluster_model(const ev_score_cluster *clusters, size_
 ev_score_model ev_mean;
 ev_score_model ev_mean_lmt; /* Learned-Miller and Thomas */
 
-/* The mean +- q s/sqrt(n), s over n - 1, with q of the normal distribution, for comparison, or of
-** Student's t.  They need two rows, ignore the range, and may collapse or leave it. */
-ev_score_model ev_mean_clt, ev_mean_t;
-
 /* P(mean > threshold), which is the level's tail at a bound of ev_mean. */
 ev_status ev_mean_prob_above(const ev_score *scores, size_t count, const ev_options *options,
                              ev_host host, double *p);

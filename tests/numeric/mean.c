@@ -23,6 +23,7 @@
 #include "../../ext/stats/macro.h"
 #include "../../ext/stats/mean.h"
 #include "../../ext/stats/mean_diff.h"
+#include "../../ext/stats/moments.h"
 #include "../../ext/stats/proportion.h"
 #include "../../ext/stats/unpaired.h"
 #include "../check.h"
@@ -97,6 +98,13 @@ static size_t read_scores(const char *text, ev_score *to) {
 }
 
 /* The result of a method, or NaNs, which fail every comparison. */
+static ev_status moments_interval(ev_moment_model *model, const ev_score *rows, size_t count,
+                                  const ev_options *options, ev_interval *ci) {
+  ev_moments m = {.n = 0};
+  for (size_t i = 0; i < count; i++) ev_moments_add(&m, rows[i].score, rows[i].times);
+  return model(&m, options, no_host, ci);
+}
+
 static ev_interval answer(const char *name, const char *rows, const char *others,
                           const ev_options *options) {
   double list[64][3], p = NAN;
@@ -118,14 +126,15 @@ static ev_interval answer(const char *name, const char *rows, const char *others
   ev_options above = *options;
   above.threshold = options->margin;
   if (!strcmp(name, "macro")) status = ev_macro(task_scores, listed, tasks, options, no_host, &ci);
-  if (!strcmp(name, "mean_t")) status = ev_mean_t(scores, count, options, no_host, &ci);
+  if (!strcmp(name, "mean_t")) status = moments_interval(ev_mean_t, scores, count, options, &ci);
   if (!strcmp(name, "mean_prob_above"))
     status = ev_mean_prob_above(scores, count, &above, no_host, &p);
   if (!strcmp(name, "no_worse_prob"))
     status = ev_no_worse_prob(scores, count, options, no_host, &p);
   if (!strcmp(name, "mean")) status = ev_mean(scores, count, options, no_host, &ci);
   if (!strcmp(name, "mean_lmt")) status = ev_mean_lmt(scores, count, options, no_host, &ci);
-  if (!strcmp(name, "mean_clt")) status = ev_mean_clt(scores, count, options, no_host, &ci);
+  if (!strcmp(name, "mean_clt"))
+    status = moments_interval(ev_mean_clt, scores, count, options, &ci);
   if (!strcmp(name, "weighted_mean"))
     status = ev_weighted_mean(weighted, count, options, no_host, &ci);
   if (!strcmp(name, "clustered_mean"))
@@ -656,21 +665,39 @@ static void check_macro(void) {
   }
 }
 
-static void check_clt(void) {
+static void add_rows(ev_moments *m, const ev_score *rows, size_t count, double times) {
+  for (size_t i = 0; i < count; i++) ev_moments_add(m, rows[i].score, times * rows[i].times);
+}
+
+/* Rows in any order, merged or not, and rows that came and went. */
+static void check_moments(void) {
   ev_options options = unit_options(0.95);
-  ev_score alike[] = {{0.7, 10}};
-  ev_interval ci = interval_of(ev_mean_clt, alike, 1, &options);
+  ev_score alike[] = {{0.7, 10}}, rows[32], parted[64];
+  ev_interval ci, other;
+  moments_interval(ev_mean_clt, alike, 1, &options, &ci);
   check(ci.lo == 0.7 && ci.hi == 0.7, "the CLT interval collapses", ci.lo, 0.7);
-  ev_score rows[32], parted[64];
-  for (int round = 0; round < 100; round++) {
-    size_t count = 1 + random_rows(rows, -1e6, 1e6);
-    rows[count - 1] = (ev_score){1e-3, 2};
-    ci = interval_of(ev_mean_clt, rows, count, &options);
+  for (int round = 0; round < 200; round++) {
+    ev_moments m = {.n = 0};
+    double most = ldexp(1, round % 2 ? 20 : 10 * round - 1070);
+    size_t count = 1 + random_rows(rows, -most, most);
+    rows[count - 1] = (ev_score){most / 1e9, 2};
+    moments_interval(ev_mean_clt, rows, count, &options, &ci);
+    add_rows(&m, (ev_score[]){{1e308, 1}, {-5e-324, 3}, {0.1, 0x1p40}}, 3, 1);
     memcpy(parted, rows, sizeof rows);
-    count = part_rows(parted, count);
-    shuffle(parted, count);
-    check(same_interval(ci, interval_of(ev_mean_clt, parted, count, &options)), "CLT, row order",
-          ci.lo, 0);
+    size_t parts = part_rows(parted, count);
+    shuffle(parted, parts);
+    add_rows(&m, parted, parts, 1);
+    add_rows(&m, (ev_score[]){{0.1, 0x1p40}, {1e308, 1}, {-5e-324, 3}}, 3, -1);
+    ev_mean_clt(&m, &options, no_host, &other);
+    check(same_interval(ci, other), "CLT, rows in another order", other.lo, ci.lo);
+  }
+  /* A thousand copies of 2^e + 1, and of 2^e - 1: the standard deviation is 1. */
+  for (int e = 1; e < 53; e++) {
+    ev_score pair[] = {{ldexp(1, e) + 1, 1000}, {ldexp(1, e) - 1, 1000}};
+    moments_interval(ev_mean_clt, pair, 2, &options, &ci);
+    double half = 1.9599639845400542 / sqrt(1999);
+    check(fabs((ci.hi - ci.lo) / 2 - half) <= 1e-15 * half + ldexp(1, e - 52), "two numbers",
+          (ci.hi - ci.lo) / 2, half);
   }
 }
 
@@ -696,6 +723,6 @@ int main(int argc, char **argv) {
   check_holds_data();
   check_above();
   check_macro();
-  check_clt();
+  check_moments();
   return check_summary();
 }
