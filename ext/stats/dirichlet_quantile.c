@@ -6,7 +6,10 @@
 **      which gives the tail and the density.  The logarithm of a tail is concave nearly everywhere,
 **      and nearly a line far out, so that a few steps do.
 **   3. Where an integral does not converge, far from the mean, go half the way back.
-**   4. A step multiplies the odds of the mean, so that a quantile near either end keeps its digits.
+**   4. Below the second least atom, where the least one, a, weighs 1, the tail has a closed form:
+**      P(mean <= m) = (m - a)^(W - 1) / prod (x_j - a)^w_j, with W the sum of the weights w_j.
+**      Bounds of one row, and most of two, lie there.
+**   5. A step multiplies the odds of the mean, so that a quantile near either end keeps its digits.
 */
 #include "dirichlet.h"
 
@@ -34,10 +37,38 @@ static const double MOST_LOGIT = 708;
 ** which Newton's method may oscillate: beyond this many steps, every other one bisects. */
 enum { NEWTON_STEPS = 12 };
 
+/* More atoms are rarely spread so that a quantile lies beyond the second, and may be merged. */
+enum { MOST_ATOMS_IN_CLOSED_FORM = 8 };
+
+static double side_of(const ev_atom *atom, bool upper) {
+  return upper ? atom->below : atom->above;
+}
+
+/* Step 4; false where it does not apply. */
+static bool closed_quantile(const ev_dirichlet *d, double mass, bool upper, ev_point *m) {
+  size_t end = 0;
+  double next = HUGE_VAL, ln = log(mass);
+  if (d->size == 0 || d->count > MOST_ATOMS_IN_CLOSED_FORM) return false;
+  for (size_t i = 1; i < d->count; i++)
+    if (side_of(&d->atoms[i], upper) < side_of(&d->atoms[end], upper)) end = i;
+  for (size_t i = 0; i < d->count; i++) {
+    double gap = side_of(&d->atoms[i], upper) - side_of(&d->atoms[end], upper);
+    if (i == end) continue;
+    next = fmin(next, gap);
+    ln += d->atoms[i].weight * log(gap);
+  }
+  double off = exp(ln / (d->weight - 1));
+  if (d->atoms[end].weight != 1 || !(next > 0 && off <= next)) return false;
+  double share = (side_of(&d->atoms[end], upper) + off) / d->size;
+  *m = upper ? (ev_point){1 - share, share} : (ev_point){share, 1 - share};
+  return true;
+}
+
 static ev_status dirichlet_quantile(ev_dirichlet *d, double mass, bool upper, ev_point *m) {
   assert(mass > 0 && mass <= 0.5);
   *m = d->least;
   if (d->least.x == d->most.x && d->least.y == d->most.y) return EV_OK;
+  if (closed_quantile(d, mass, upper, m)) return EV_OK;
   ev_bracket in = {fmax(-MOST_LOGIT, logit_of(d->least)), fmin(MOST_LOGIT, logit_of(d->most))};
   double z = gsl_cdf_ugaussian_Pinv(mass), ln_mass = log(mass);
   double logit = logit_of(d->mean) + (upper ? -z : z) * d->spread;

@@ -583,7 +583,7 @@ static void check_interrupts(void) {
   int asked = 0;
   ev_host host = {.interrupted = stop_at_once, .context = &asked};
   ev_options options = unit_options(0.95);
-  ev_score rows[] = {{0.25, 1}, {0.5, 2}};
+  ev_score rows[] = {{0.25, 10}, {0.5, 20}}, few[] = {{0.25, 1}, {0.5, 2}};
   ev_score_list list = {rows, 2};
   ev_interval ci;
   double p;
@@ -592,8 +592,20 @@ static void check_interrupts(void) {
         asked, 1);
   check(ev_mean_diff(&list, &list, &options, host, &ci) == EV_INTERRUPTED,
         "ev_mean_diff interrupted", asked, 1);
-  check(ev_paired_mean_prob_better(rows, 2, &options, host, &p) == EV_INTERRUPTED, "P interrupted",
+  check(ev_paired_mean_prob_better(few, 2, &options, host, &p) == EV_INTERRUPTED, "P interrupted",
         asked, 1);
+}
+
+/* Of one score x the lower bound is x times a quantile of Beta(2, 1), and the upper one mirrors it.
+ */
+static void check_one_score(void) {
+  for (int i = 1; i < 1000; i++) {
+    ev_options options = unit_options(levels[i % LEVELS]);
+    double x = i / 1000.0, root = sqrt(ev_tail(&options));
+    ev_interval ci = interval_of(ev_mean, &(ev_score){x, 1}, 1, &options);
+    double off = fmax(fabs(ci.lo / (x * root) - 1), fabs((1 - ci.hi) - (1 - x) * root));
+    check(off < 1e-14, "one score", ci.lo, x * root);
+  }
 }
 
 /* The interval of a mean contains the mean of the scores. */
@@ -720,6 +732,7 @@ int main(int argc, char **argv) {
   check_merging();
   check_lanes();
   check_interrupts();
+  check_one_score();
   check_holds_data();
   check_above();
   check_macro();
