@@ -45,6 +45,7 @@ struct ev_joint {
   double panel_width;       /* of r */
   double ln_total;          /* ln of the integral over the plane so far */
   size_t room, line_room;
+  int polled; /* lines gone to since the start */
   int panels; /* how many there are */
   int node;   /* of the last, whose line is added */
 };
@@ -112,6 +113,10 @@ static double rounding_at(joint *p, double r) {
 ** is too large for a result. */
 static const double SCAN_ROUNDING = 0.01, MOST_ROUNDING = 1e-3;
 
+static bool poll_for_lines(joint *p) {
+  return p->polled++ % p->model.poll_lines == 0 && ev_interrupted(p->model.host);
+}
+
 /* Scans in steps of 2, which miss no mode, and climbs from the best point.  Lines beyond 100 times
 ** the number of questions are alike; where rounding is not small, the scan ends. */
 static ev_status find_mode_of_r(joint *p, ev_summit *top) {
@@ -120,7 +125,7 @@ static ev_status find_mode_of_r(joint *p, ev_summit *top) {
   for (; r < most && rounding_at(p, r) < SCAN_ROUNDING; r += 2) {
     double ln = ln_of_line(p, r);
     if (isnan(ln)) return EV_NOT_CONVERGED;
-    if (ev_interrupted(p->model.host)) return EV_INTERRUPTED;
+    if (poll_for_lines(p)) return EV_INTERRUPTED;
     if (ln <= best) continue;
     best = ln;
     at = r;
@@ -238,8 +243,7 @@ static ev_status add_line_at(ev_hierarchy *h, double d, double ln_weight) {
                             .panel = p->panels,
                             .node = p->node};
   if (!push_line(h, line)) return EV_NO_MEMORY;
-  bool stop = ev_interrupted(p->model.host);
-  return stop ? EV_INTERRUPTED : EV_OK;
+  return poll_for_lines(p) ? EV_INTERRUPTED : EV_OK;
 }
 
 static ev_status add_lines_of_panel(ev_hierarchy *h, const line_panel *panel) {

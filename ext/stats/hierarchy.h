@@ -38,6 +38,7 @@ typedef struct ev_line_model {
   void *context;
   ev_prior prior;
   ev_host host;
+  int poll_lines; /* the host is polled once in so many lines; it may take 3 us */
   double answers; /* the number of observations: lines at d above 100 times that are alike */
   double guess;   /* logit theta from which the first mode is sought */
   /* The width of a panel of 16 nodes in sd of ln d: for a normal, 5.7 leaves an error of 1e-14, 8

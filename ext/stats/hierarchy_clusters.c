@@ -39,8 +39,7 @@ EV_WIDE static void ln_clusters_at(const double *s, int count, double *ln, void 
   ev_choose(&up, &small, &large, &y);
   ev_log1p(&rest, 1);
   ev_lanes ln_theta = (less + at) / 2 - rest, ln_other = (less - at) / 2 - rest;
-  ev_rising_add(&c->of.right, &x, &sum);
-  ev_rising_add(&c->of.wrong, &y, &sum);
+  ev_rising_add(&c->of.right, &x, &c->of.wrong, &y, &sum);
   sum += (c->of.right.clusters + 1) * ln_theta + (c->of.wrong.clusters + 1) * ln_other;
   for (int i = 0; i < count; i++) ln[i] = sum[i];
 }
@@ -76,6 +75,7 @@ ev_status ev_hierarchy_make(const ev_cluster *clusters, size_t count, const ev_o
         .context = c,
         .prior = options->prior,
         .host = host,
+        .poll_lines = 32,
         .answers = c->of.all.answers,
         .guess = log((c->of.right.answers + 1) / (c->of.wrong.answers + 1)),
         .panel_sd = 5.7,

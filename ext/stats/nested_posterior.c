@@ -149,6 +149,7 @@ static ev_status lay_points(ev_nested_posterior *p, const spacing *by, ev_nested
                          .context = p,
                          .prior = p->options->prior,
                          .host = p->host,
+                         .poll_lines = 1,
                          .answers = worth_of_all(p, exp(by->most)),
                          .guess = log((p->tasks.right + 1) / (p->tasks.wrong + 1)),
                          .panel_sd = by->panel_sd,

@@ -164,8 +164,7 @@ EV_WIDE static void fill_row(const double *d2, size_t nodes, ev_nested_task *tas
   double start = task->of.right.clusters * ln.x + task->of.wrong.clusters * ln.y;
   for (size_t i = 0; i < nodes; i += EV_LANES) {
     ev_lanes at = *(const ev_lanes_of *)(d2 + i), x = at * p.x, y = at * p.y, sum = at * 0 + start;
-    ev_rising_add(&task->of.right, &x, &sum);
-    ev_rising_add(&task->of.wrong, &y, &sum);
+    ev_rising_add(&task->of.right, &x, &task->of.wrong, &y, &sum);
     *(ev_lanes_of *)(row + i) = sum;
   }
 }

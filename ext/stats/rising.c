@@ -202,31 +202,44 @@ EV_INLINE double place_in_cell(ev_rising *r, double x, double v, const double **
   return 2 * r->last_cell / (1 + x) - 1;
 }
 
-EV_WIDE static void add_series(ev_rising *r, const ev_lanes *x, ev_lanes *sum) {
-  ev_lanes v = 1 + *x, u = {0}, b0 = {0}, b1 = {0};
-  const double *c[EV_LANES];
-  ev_log(&v, 1);
-  for (int i = 0; i < EV_LANES; i++) {
-    double beyond = 0;
-    u[i] = place_in_cell(r, (*x)[i], v[i], &c[i], &beyond);
-    (*sum)[i] += beyond;
-  }
-  for (int k = EV_RISING_TERMS - 1; k >= 0; k--) {
-    ev_lanes b2 = b1;
-    b1 = b0;
-    b0 = ((ev_lanes){c[0][k], c[1][k], c[2][k], c[3][k]} - b2) + 2 * u * b1;
-  }
-  *sum += b0 - u * b1;
+/* The steps of a series wait for each other, those of two series do not: two take as long as one.
+ */
+EV_WIDE static void add_series(ev_rising *const r[2], const ev_lanes x[2], ev_lanes *sum) {
+  ev_lanes v[2] = {1 + x[0], 1 + x[1]}, u[2], b0[2] = {{0}}, b1[2] = {{0}};
+  const double *c[2][EV_LANES];
+  ev_log(v, 2);
+  for (int j = 0; j < 2; j++)
+    for (int i = 0; i < EV_LANES; i++) {
+      double beyond = 0;
+      u[j][i] = place_in_cell(r[j], x[j][i], v[j][i], &c[j][i], &beyond);
+      (*sum)[i] += beyond;
+    }
+  for (int k = EV_RISING_TERMS - 1; k >= 0; k--)
+    for (int j = 0; j < 2; j++) {
+      ev_lanes b2 = b1[j];
+      b1[j] = b0[j];
+      b0[j] = ((ev_lanes){c[j][0][k], c[j][1][k], c[j][2][k], c[j][3][k]} - b2) + 2 * u[j] * b1[j];
+    }
+  for (int j = 0; j < 2; j++) *sum += b0[j] - u[j] * b1[j];
 }
 
 /* A clone for wider registers is seen from outside the library unless it is static. */
-void ev_rising_add(ev_rising *r, const ev_lanes *x, ev_lanes *sum) {
-  if (r->factors > 0) add_series(r, x, sum);
+void ev_rising_add(ev_rising *r, const ev_lanes *x, ev_rising *s, const ev_lanes *y,
+                   ev_lanes *sum) {
+  if (r->factors > 0 || s->factors > 0)
+    add_series((ev_rising *const[]){r, s}, (ev_lanes[]){*x, *y}, sum);
 }
 
 double ev_rising_at(ev_rising *r, double x) {
-  ev_lanes all = {x, x, x, x}, sum = {0};
+  const double *c;
+  double sum = 0, b0 = 0, b1 = 0, b2;
   assert(x >= 0);
-  ev_rising_add(r, &all, &sum);
-  return sum[0];
+  if (r->factors == 0) return 0;
+  double u = place_in_cell(r, x, log1p(x), &c, &sum);
+  for (int k = EV_RISING_TERMS - 1; k >= 0; k--) {
+    b2 = b1;
+    b1 = b0;
+    b0 = c[k] - b2 + 2 * u * b1;
+  }
+  return sum + b0 - u * b1;
 }

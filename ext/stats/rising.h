@@ -50,7 +50,7 @@ void ev_rising_make(ev_rising *r, ev_tally *counts, size_t size);
 /* L at x >= 0 up to 10^20, from a table whose cells are filled when needed. */
 double ev_rising_at(ev_rising *r, double x);
 
-/* Adds L(x) to each lane of *sum. */
-void ev_rising_add(ev_rising *r, const ev_lanes *x, ev_lanes *sum);
+/* Adds L(x) of one and L(y) of another to each lane of *sum. */
+void ev_rising_add(ev_rising *r, const ev_lanes *x, ev_rising *s, const ev_lanes *y, ev_lanes *sum);
 
 #endif

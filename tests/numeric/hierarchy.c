@@ -415,7 +415,7 @@ static bool stop_at_once(void *context) {
 }
 
 static void a_host_can_stop_the_work(void) {
-  ev_cluster clusters[] = {{3, 5, 1}, {1, 4, 1}};
+  ev_cluster clusters[] = {{3, 5, 10}, {1, 4, 10}};
   ev_options options = options_of(0.95, EV_PRIOR_ICC, 2);
   ev_interval ci;
   ev_each each[2];

@@ -526,7 +526,9 @@ static void rising_factorials_are_products(void) {
       double wanted = ln_rising(ranges[i][0], ranges[i][1], x), scale = fmax(wanted, least);
       for (double ratio = 1; ratio < 4; ratio += 2) {
         ev_lanes at = {x, x * ratio, x * ratio * ratio, x * ratio * ratio * ratio}, sum = {0};
-        ev_rising_add(&r, &at, &sum);
+        ev_rising none;
+        ev_rising_make(&none, items, 0);
+        ev_rising_add(&r, &at, &none, &at, &sum);
         for (int lane = 0; lane < 4; lane++) {
           double there = ln_rising(ranges[i][0], ranges[i][1], at[lane]);
           check(fabs(sum[lane] - there) <= 1e-13 * fmax(there, least),
