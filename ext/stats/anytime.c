@@ -23,9 +23,9 @@
 
 #include <gsl/gsl_math.h>
 #include <gsl/gsl_sf_gamma.h>
-#include <gsl/gsl_sf_log.h>
 
 #include "beta.h"
+#include "logs.h"
 #include "root.h"
 
 /* The part of one cell in D: seen ln(estimate / p) + total (p - estimate).  The second terms sum to
@@ -34,7 +34,7 @@
 static double deviance(double seen, double total, double p) {
   double estimate = seen / total, u = (p - estimate) / estimate;
   if (seen == 0) return total * p;
-  if (fabs(u) < 0.5) return -seen * gsl_sf_log_1plusx_mx(u);
+  if (fabs(u) < 0.5) return -seen * ev_ln1p_less(u);
   return seen * (log(estimate) - log(p)) + total * (p - estimate);
 }
 

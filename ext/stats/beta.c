@@ -32,9 +32,9 @@
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_math.h>
 #include <gsl/gsl_sf_gamma.h>
-#include <gsl/gsl_sf_log.h>
 
 #include "lanes.h"
+#include "logs.h"
 #include "root.h"
 
 ev_point ev_ln_from(ev_point from, double away) {
@@ -79,7 +79,7 @@ double ev_beta_deviation(const ev_beta *d, ev_point t) {
 ** because near the mean it is large and the two axes' parts cancel exactly. */
 static double beta_bent_log(double shape, double x, double mean, double dx, double sum) {
   double u = dx / mean;
-  if (fabs(u) < 0.5) return shape * gsl_sf_log_1plusx_mx(u);
+  if (fabs(u) < 0.5) return shape * ev_ln1p_less(u);
   return shape * (log(x) - log(mean)) - sum * dx;
 }
 

@@ -19,9 +19,9 @@
 #include <stdbool.h>
 
 #include <gsl/gsl_cdf.h>
-#include <gsl/gsl_sf_log.h>
 
 #include "beta.h"
+#include "logs.h"
 #include "marginal.h"
 #include "root.h"
 
@@ -55,7 +55,7 @@ static double odds_ln_narrow(const ev_beta *d, double v) {
   double y = fmin(d->mean, d->comean) * expm1(w);
   if (fabs(w) > 0.5) return d->ln_peak + a * w - power * log1p(y);
   for (int k = 14; k > 2; k--) sum = 1 + w / k * sum; /* 2 (e^w - 1 - w) / w^2 */
-  return d->ln_peak - a * (w * w / 2 * sum) - power * gsl_sf_log_1plusx_mx(y);
+  return d->ln_peak - a * (w * w / 2 * sum) - power * ev_ln1p_less(y);
 }
 
 static double odds_ln_term(double v, void *context) {

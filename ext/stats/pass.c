@@ -18,7 +18,8 @@
 #include <stdlib.h>
 
 #include <gsl/gsl_math.h>
-#include <gsl/gsl_sf_log.h>
+
+#include "logs.h"
 
 /*
 ** ln of prod_{j<k} (a + j) / (a + b + j)
@@ -44,7 +45,7 @@ static double stirling_change(double a, double b) {
 ** (a+b) [-(1-t) ln(1-t) - t] and little more, where the linear terms cancel. */
 static double ln_gamma_excess(double a, double b) {
   double z = a + b, t = b / z, ln = ln_share(a, b);
-  double bent = t < 0.5 ? -t * t - a / z * gsl_sf_log_1plusx_mx(-t) : -a / z * ln - t;
+  double bent = t < 0.5 ? -t * t - a / z * ev_ln1p_less(-t) : -a / z * ln - t;
   return z * bent + ln / 2 + stirling_change(a, b);
 }
 

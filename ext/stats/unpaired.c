@@ -25,10 +25,10 @@
 #include <stdbool.h>
 
 #include <gsl/gsl_integration.h>
-#include <gsl/gsl_sf_log.h>
 
 #include "atoms.h"
 #include "beta.h"
+#include "logs.h"
 #include "normal.h"
 #include "root.h"
 
@@ -72,8 +72,8 @@ static double ln_density_ratio(const ev_beta *d, ev_point x, double v) {
   double up = v / x.x, down = -v / x.y, slope = (d->a - 1) / x.x - (d->b - 1) / x.y;
   double ln = slope * v;
   if ((up <= -1 && d->a > 1) || (down <= -1 && d->b > 1)) return -HUGE_VAL;
-  if (d->a > 1) ln += (d->a - 1) * gsl_sf_log_1plusx_mx(up);
-  if (d->b > 1) ln += (d->b - 1) * gsl_sf_log_1plusx_mx(down);
+  if (d->a > 1) ln += (d->a - 1) * ev_ln1p_less(up);
+  if (d->b > 1) ln += (d->b - 1) * ev_ln1p_less(down);
   return ln;
 }
 
