@@ -39,6 +39,10 @@ static const double LN_NEGLIGIBLE = 33;
 ** nodes, with which the kernel is off by 1e-11 for a normal distribution. */
 static const double MOST_FACTORS = 3e6, LEAST_NODES = 4000;
 
+/* The same of many sizes.  A product of the cosines of n such sizes does not fade at n < 60, where
+** all factors would be spent to move p by less than 5e-5 of it. */
+static const double MANY_MOST_FACTORS = 1e5, MANY_LEAST_NODES = 400;
+
 /* The limit of Im s times the largest d, beyond which the rounding of Im s t would matter. */
 static const double MOST_ANGLE = 1e4;
 
@@ -192,8 +196,9 @@ static double peak_width(const inversion *v) {
   return most < 1 ? asin(sqrt(most)) : M_PI_2;
 }
 
-/* The allowed change of p when the kernel becomes half as wide. */
-static const double CONVERGED = 1e-7;
+/* The allowed change of p when the kernel becomes half as wide; that of many sizes is large beside
+** the change of p itself. */
+static const double CONVERGED = 1e-7, MANY_CONVERGED = 1e-5;
 
 /* The limit of the integrand at node n, from node 200 on, is n times this.  A peak is some 5 nodes
 ** wide, and each node adds 2/pi of its height over n: 3e-10 in all. */
@@ -221,7 +226,9 @@ static ev_status inverted_p(inversion *v, double *p) {
   double span = fmax(10 * sd, (40 - v->ln_peak) / v->c), steps = ceil(span / 4);
   double h = period ? M_PI_2 / steps : 2 * M_PI / span, total = 0, coarse = 0;
   double width = peak_width(v), visited = 2 * width / M_PI;
-  double nodes = fmax(LEAST_NODES, MOST_FACTORS / visited / (double)v->count);
+  bool many = v->count >= EV_MANY_SIZES;
+  double nodes = fmax(many ? MANY_LEAST_NODES : LEAST_NODES,
+                      (many ? MANY_MOST_FACTORS : MOST_FACTORS) / visited / (double)v->count);
   /* g(s) is nearly real from 40 c on. */
   double tau = fmax(fmin(nodes * h, MOST_ANGLE / v->largest), 80 * v->c);
   double last = period ? steps : floor(1.1 * tau / h);
@@ -247,7 +254,9 @@ static ev_status inverted_p(inversion *v, double *p) {
   }
   double scale = 2 * exp(v->ln_peak) * h / M_PI;
   *p = fmin(2, fmax(0, scale * total));
-  return period || fabs(scale * (total - coarse)) <= CONVERGED ? EV_OK : EV_NOT_CONVERGED;
+  return period || fabs(scale * (total - coarse)) <= (many ? MANY_CONVERGED : CONVERGED)
+             ? EV_OK
+             : EV_NOT_CONVERGED;
 }
 
 ev_status ev_flips_inverted(ev_flips *f, double *p) {

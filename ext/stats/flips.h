@@ -14,6 +14,9 @@ typedef struct ev_flip_size {
   double d, times;
 } ev_flip_size;
 
+/* Sums of so many different sizes lie evenly: shorter lists and coarser kernels suffice. */
+enum { EV_MANY_SIZES = 24 };
+
 typedef struct ev_flips {
   ev_flip_size *sizes; /* the most frequent first, and of those the largest */
   size_t count;

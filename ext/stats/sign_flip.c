@@ -128,8 +128,9 @@ static double unit_of(const ev_flips *f) {
   return whole ? unit : 0;
 }
 
-/* The limit of nodes along a period times sizes, of which about 64 matter at a node: 10 ms. */
-static const double PERIOD_FACTORS = 3e6;
+/* The limit of nodes along a period times sizes, of which about 64 matter at a node: 10 ms, and
+** 1 ms of many sizes. */
+static const double PERIOD_FACTORS = 3e6, MANY_PERIOD_FACTORS = 3e5;
 
 /* Makes sizes whole numbers if they have a unit. */
 static void take_unit(ev_flips *f) {
@@ -142,7 +143,7 @@ static void take_unit(ev_flips *f) {
   f->all = rint(f->all / unit);
   f->t = rint(f->t / unit);
   double factors = 2.5 * sqrt(squares) * fmin((double)f->count, 64);
-  f->period = factors <= PERIOD_FACTORS;
+  f->period = factors <= (f->count < EV_MANY_SIZES ? PERIOD_FACTORS : MANY_PERIOD_FACTORS);
 }
 
 /*
@@ -159,13 +160,14 @@ typedef struct flip_sums {
 } flip_sums;
 
 /* When the lists are given up as too long.
-**   MOST_CELLS      sums made and still to be made; either half of 40 differences without a unit
-**                   has 2^20
+**   MOST_CELLS      sums made and still to be made
+**   MANY_CELLS      the limit instead of many sizes; either half of 30 differences without a unit
+**                   has 2^15
 **   SOME_CELLS      the limit instead if inversion over a period can replace the lists, or if
 **                   the number of pairs of sums may exceed
 **   MOST_PAIRS      while all sums are different, or
 **   MOST_PAIRS_IF_EQUAL  once some were equal, because equal sums keep the lists short. */
-static const double MOST_CELLS = 1e7, SOME_CELLS = 3e4, MOST_PAIRS = 0x1p40,
+static const double MOST_CELLS = 1e7, MANY_CELLS = 1e5, SOME_CELLS = 3e4, MOST_PAIRS = 0x1p40,
                     MOST_PAIRS_IF_EQUAL = 0x1p80;
 
 /* A size with more occurrences starts a list by its binomial distribution. */
@@ -264,6 +266,7 @@ static double bits_of_sums(const ev_flip_size *s) {
 /* Enters all sizes into the lists; EV_TOO_LARGE if these would be too long. */
 static ev_status fill_sums(ev_flips *f, flip_sums lists[2], double same, double *unused) {
   double cells = 0, left = f->of, bits = 0;
+  double most = f->count < EV_MANY_SIZES ? MOST_CELLS : MANY_CELLS;
   for (size_t i = 0; i < f->count; i++) bits += bits_of_sums(&f->sizes[i]);
   for (size_t i = 0; i < f->count; i++) {
     ev_flip_size s = f->sizes[i];
@@ -283,7 +286,7 @@ static ev_status fill_sums(ev_flips *f, flip_sums lists[2], double same, double 
       bool soon =
           (f->period && f->of > 40) || pairs > (l->apart ? MOST_PAIRS : MOST_PAIRS_IF_EQUAL);
       cells += (double)l->count;
-      if (cells + left * (double)l->count > (soon ? SOME_CELLS : MOST_CELLS)) return EV_TOO_LARGE;
+      if (cells + left * (double)l->count > (soon ? SOME_CELLS : most)) return EV_TOO_LARGE;
       if (ev_flips_interrupted(f, (double)l->count)) return EV_INTERRUPTED;
       status = room_to_double(l);
       if (status == EV_OK) add_size(l, s.d, f->x + same, same);

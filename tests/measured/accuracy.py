@@ -32,7 +32,8 @@ computes them, in `tests/numeric/mean.c` and `tests/numeric/hierarchy.c`: graded
 levels from 0.01 to 0.999999 and in ranges from [0,1] to [-10^6,10^6].
 
 `tests/numeric/sign_flip.c` computes `paired_p`; `paired_p_inverted` is the same function for differences without a unit that are
-too many for its tables, so that it inverts a moment generating function.
+too many for its tables, so that it inverts a moment generating function; `paired_p_of_many` is it for more than 30 differences of
+24 sizes or more.
 
 `tests/numeric/votes.c` computes the ratings of `bt_ratings` and the differences of `bt_pairs`, on the scale of logits;
 `bt_first_place` is the advantage of the model that is shown first. `kappa_table_ci` is `kappa_ci` with counts.
