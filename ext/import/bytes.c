@@ -22,7 +22,9 @@ enum { STORED = 0, DEFLATED = 8, ZSTD = 93 };
 struct import_unpack {
   unsigned method;
   uint64_t packed; /* compressed bytes left in the archive */
-  uint64_t size;   /* the most bytes that may still be unpacked */
+  uint64_t left;   /* bytes still to be unpacked, as the directory says */
+  uint32_t crc;    /* of those that were, */
+  uint32_t whole;  /* and of all, as the directory says */
   z_stream inflate;
   ZSTD_DStream *zstd;
   bool ended; /* the compressed data say that they end here */
@@ -94,7 +96,7 @@ bool import_spool(import_run *run, FILE *from, import_source *source) {
 */
 
 static bool is_broken(import_bytes *in, const char *how) {
-  return import_fail(in->run, in->file, "the archive is damaged: %s", how);
+  return import_fail(in->run, in->file, "this entry of the archive is damaged: %s", how);
 }
 
 /* Reads packed bytes; there may be none left. */
@@ -130,7 +132,7 @@ static bool zstd_piece(import_bytes *in, struct import_unpack *u, size_t *got) {
   return true;
 }
 
-/* Reads as much as is available; nothing at the end. */
+/* Reads as much as is available; nothing at the end, where all must be as the directory says. */
 static bool unpack_piece(import_bytes *in, size_t *got) {
   struct import_unpack *u = in->unpack;
   *got = 0;
@@ -144,11 +146,14 @@ static bool unpack_piece(import_bytes *in, size_t *got) {
     } else if (!(u->method == ZSTD ? zstd_piece : inflate_piece)(in, u, got)) {
       return false;
     }
-    if (dry && *got == 0 && !u->ended) return is_broken(in, "an entry is cut short");
+    if (dry && *got == 0 && !u->ended) return is_broken(in, "it is cut short");
   }
-  if (*got > u->size) return is_broken(in, "an entry is longer than its directory says");
-  u->size -= *got;
-  return true;
+  if (*got > u->left) return is_broken(in, "it is longer than the directory says");
+  u->left -= *got;
+  u->crc = (uint32_t)crc32(u->crc, in->buffer, (unsigned)*got);
+  if (u->ended && u->left > 0) return is_broken(in, "it is shorter than the directory says");
+  return !u->ended || u->crc == u->whole ||
+         is_broken(in, "its bytes do not have the checksum (CRC-32) that the directory says");
 }
 
 /*
@@ -286,8 +291,9 @@ static bool start_unpacking(import_bytes *in, const char *name, const import_zip
   memset(u, 0, offsetof(struct import_unpack, input));
   u->method = entry->method;
   u->packed = entry->packed;
-  u->size = entry->size;
-  u->ended = entry->size == 0;
+  u->left = entry->size;
+  u->whole = entry->crc;
+  u->ended = entry->packed == 0;
   if (u->method == DEFLATED && inflateInit2(&u->inflate, -MAX_WBITS) != Z_OK)
     return import_no_memory(in->run);
   if (u->method == ZSTD && !start_zstd(in, u)) return false;
@@ -306,7 +312,10 @@ import_bytes *import_bytes_entry(import_run *run, const import_file *file, const
   import_bytes *in = entry ? open_bytes(run, file) : NULL;
   if (!in) return NULL;
   in->text = true;
-  if (import_zip_seek(run, file, in->from, entry) && start_unpacking(in, name, entry)) return in;
+  if (!import_seek(in->from, (sqlite3_int64)entry->offset))
+    is_broken(in, "it cannot be read to its end");
+  else if (start_unpacking(in, name, entry))
+    return in;
   import_bytes_close(in);
   return NULL;
 }

@@ -195,11 +195,12 @@ typedef struct import_records import_records;
 ** infinities, which Python writes, are null.  NULL after leaving a message. */
 import_records *import_open(import_run *run, const import_file *file, const char *at,
                             const char *keys);
-/* The same for an entry of a zip archive. */
+/* The same for an entry of a zip archive, which is known to be undamaged only after its last
+** record. */
 import_records *import_open_entry(import_run *run, const import_file *file, const char *entry,
                                   const char *at, const char *keys);
 /* The next record: 1; 0 after the last, -1 after leaving a message.  It ends with a zero and
-** is valid until the next call.  `key` is its name among the values of an object, or NULL. */
+** is valid until there is another.  `key` is its name among the values of an object, or NULL. */
 int import_next(import_records *records, const char **text, size_t *length, const char **key);
 sqlite3_int64 import_number(const import_records *records); /* of the latest; from 1 */
 /* After the last: the document without the records. */

@@ -122,7 +122,8 @@ bool import_spool(import_run *run, FILE *from, import_source *source);
 typedef struct import_zip_entry {
   unsigned method;
   bool encrypted;
-  uint64_t packed, size, offset; /* of its local header */
+  uint64_t packed, size, offset; /* of its bytes */
+  uint32_t crc;                  /* of them unpacked */
 } import_zip_entry;
 
 struct import_zip {
@@ -132,9 +133,6 @@ struct import_zip {
 /* Reads the directory, once. */
 const import_zip *import_zip_of(import_run *run, const import_file *file);
 void import_zip_free(import_zip *zip);
-/* Moves to the bytes of an entry. */
-bool import_zip_seek(import_run *run, const import_file *file, FILE *from,
-                     const import_zip_entry *entry);
 
 /*
 ** json.c, csv.c

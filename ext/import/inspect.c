@@ -97,7 +97,12 @@ static bool open_entry(import_run *run, const import_file *file, const char *nam
   out->records = import_open_entry(run, &out->as, name, NULL, keys);
   if (!out->records) return false;
   int got = import_next(out->records, &out->text, &out->length, NULL);
-  return got > 0 || (got == 0 && import_fail(run, &out->as, "it is empty"));
+  if (got == 0) import_fail(run, &out->as, "it is empty");
+  if (got <= 0) return false;
+  const char *more;
+  size_t length_of_more;
+  got = import_next(out->records, &more, &length_of_more, NULL);
+  return got == 0 || (got > 0 && import_fail(run, &out->as, "it has more than one document"));
 }
 
 static void close_entry(entry *e) {

@@ -4,7 +4,8 @@
 **
 ** 1. The end record is in the last 64 KB; an archive that is still being written has none.
 ** 2. It says where the directory is, unless the 64-bit end record before it does.
-** 3. Read the directory, at most MOST_DIRECTORY bytes.
+** 3. Read the directory, at most MOST_DIRECTORY bytes.  It must have as many entries as the end
+**    record says, and each entry's local header its name.
 ** 4. The unpacked size is bounded, per entry and in total, since a few kilobytes can hold
 **    terabytes. Entries may not overlap, since one of them could then be unpacked any number of
 **    times.
@@ -20,6 +21,7 @@ enum {
   END_64 = 56,
   ENTRY = 46,
   LOCAL = 30,
+  MOST_NAME = 65535,
   MOST_DIRECTORY = 64 << 20
 };
 
@@ -106,6 +108,7 @@ static size_t read_entry(const unsigned char *at, size_t left, import_zip_entry 
   if (length > left) return 0;
   *e = (import_zip_entry){.method = (unsigned)number(at + 10, 2),
                           .encrypted = number(at + 8, 2) & 1,
+                          .crc = (uint32_t)number(at + 16, 4),
                           .packed = number(at + 20, 4),
                           .size = number(at + 24, 4),
                           .offset = number(at + 42, 4)};
@@ -113,11 +116,25 @@ static size_t read_entry(const unsigned char *at, size_t left, import_zip_entry 
   return length;
 }
 
-static bool check_sizes(import_run *run, const import_file *file, const import_zip *zip) {
+/* Moves the offset of an entry from its local header to its bytes. */
+static bool pass_header(import_run *run, const import_file *file, FILE *from, const char *name,
+                        size_t length, import_zip_entry *e) {
+  unsigned char local[LOCAL + MOST_NAME];
+  if (!read_at(from, e->offset, local, LOCAL + length) || number(local, 4) != 0x04034b50 ||
+      number(local + 26, 2) != length || memcmp(local + LOCAL, name, length) != 0)
+    return is_damaged(run, file, "an entry is not where its directory says");
+  e->offset += LOCAL + length + number(local + 28, 2);
+  return true;
+}
+
+static bool check_entries(import_run *run, const import_file *file, FILE *from,
+                          const import_zip *zip) {
   uint64_t size = (uint64_t)file->source->size, packed = 0, unpacked = 0;
   for (size_t i = 0; i < zip->count; i++) {
-    const import_zip_entry *e = import_map_entry(zip->entries, i);
-    const char *name = import_map_name(zip->entries, i, NULL);
+    size_t length;
+    import_zip_entry *e = import_map_entry(zip->entries, i);
+    const char *name = import_map_name(zip->entries, i, &length);
+    if (!pass_header(run, file, from, name, length, e)) return false;
     if (e->offset > size || e->packed > size - e->offset)
       return is_damaged(run, file, "an entry lies outside");
     if (e->size > most_entry)
@@ -139,9 +156,9 @@ static bool read_entries(import_run *run, const import_file *file, FILE *from, d
                          import_zip *zip) {
   unsigned char *bytes = sqlite3_malloc64(d.size + 1);
   bool ok = bytes || import_no_memory(run);
-  size_t left = (size_t)d.size, length;
+  size_t left = (size_t)d.size, length, count = 0;
   if (ok && !read_at(from, d.offset, bytes, left)) ok = is_damaged(run, file, "it is cut short");
-  for (const unsigned char *at = bytes; ok && left > 0; at += length, left -= length) {
+  for (const unsigned char *at = bytes; ok && left > 0; at += length, left -= length, count++) {
     import_zip_entry e;
     length = read_entry(at, left, &e);
     if (!length) {
@@ -157,7 +174,10 @@ static bool read_entries(import_run *run, const import_file *file, FILE *from, d
     zip->count = import_map_count(zip->entries);
   }
   sqlite3_free(bytes);
-  return ok && check_sizes(run, file, zip);
+  /* Without 64-bit sizes the end record has the last two bytes of the number. */
+  if (ok && (uint16_t)count != (uint16_t)d.count)
+    ok = is_damaged(run, file, "its directory is cut short");
+  return ok && check_entries(run, file, from, zip);
 }
 
 const import_zip *import_zip_of(import_run *run, const import_file *file) {
@@ -187,16 +207,6 @@ const char *import_entry(import_run *run, const import_file *file, int i) {
   const import_zip *zip = import_zip_of(run, file);
   return zip && i >= 0 && (size_t)i < zip->count ? import_map_name(zip->entries, (size_t)i, NULL)
                                                  : NULL;
-}
-
-bool import_zip_seek(import_run *run, const import_file *file, FILE *from,
-                     const import_zip_entry *entry) {
-  unsigned char local[LOCAL];
-  if (!read_at(from, entry->offset, local, LOCAL) || number(local, 4) != 0x04034b50)
-    return is_damaged(run, file, "an entry is not where its directory says");
-  uint64_t start = entry->offset + LOCAL + number(local + 26, 2) + number(local + 28, 2);
-  return (start <= INT64_MAX && import_seek(from, (sqlite3_int64)start)) ||
-         is_damaged(run, file, "an entry lies outside");
 }
 
 /* Writes {"name":size,...} of the first entries, which identify the archive. */

@@ -6,8 +6,10 @@
 IMPORTER is build/importer.  The files are kept in tests/views/adapters or written here; expected rows and counts were
 written down by hand from them.
 """
+import itertools
 import json
 import os
+import random
 import sqlite3
 import struct
 import subprocess
@@ -239,21 +241,27 @@ def deflate(data):
 METHODS = {0: lambda data: data, 8: deflate, 93: zstd, 930: lambda data: zstd(data[:7]) + zstd(data[7:])}
 
 
-def zipped(members, method):
-    """A zip archive of texts, or of packed bytes with their size. Method 930 is zstd in two frames, as Inspect writes
-    large entries."""
+def zipped(members, method, wide=False):
+    """A zip archive of texts, or of packed bytes with their size and checksum.  Method 930 is zstd in two frames, as
+    Inspect writes large entries.  If it is wide, all sizes and offsets are the 64-bit ones."""
     out, directory = b"", b""
     for name, text in members.items():
         name = name.encode()
         if isinstance(text, tuple):
-            packed, size = text
+            packed, size, checksum = text
         else:
             data = text if isinstance(text, bytes) else json.dumps(text).encode()
-            packed, size = METHODS[method](data), len(data)
-        common = struct.pack("<HHHHHIIIHH", 45, 0, min(method, 93), 0, 0, 0, len(packed), size, len(name), 0)
-        directory += b"PK\x01\x02" + struct.pack("<H", 45) + common + struct.pack("<HHHII", 0, 0, 0, 0, len(out)) + name
-        out += b"PK\x03\x04" + common + name + packed
-    return out + directory + b"PK\x05\x06" + struct.pack("<HHHHIIH", 0, 0, len(members), len(members), len(directory), len(out), 0)
+            packed, size, checksum = METHODS[method](data), len(data), zlib.crc32(data)
+        begin, none = struct.pack("<HHHHHI", 45, 0, min(method, 93), 0, 0, checksum), 0xFFFFFFFF
+        extra = struct.pack("<HHQQQ", 1, 24, size, len(packed), len(out)) if wide else b""
+        lengths = (none, none, len(name), len(extra)) if wide else (len(packed), size, len(name), 0)
+        directory += b"PK\x01\x02" + struct.pack("<H", 45) + begin + struct.pack("<IIHHHHHII", *lengths, 0, 0, 0, 0, none if wide else len(out)) + name + extra
+        out += b"PK\x03\x04" + begin + struct.pack("<IIHH", *lengths) + name + extra + packed
+    ends = (0, 0, len(members), len(members), len(directory), len(out), 0)
+    if wide:
+        directory += b"PK\x06\x06" + struct.pack("<QHHIIQQQQ", 44, 45, 45, 0, 0, *ends[2:6]) + b"PK\x06\x07" + struct.pack("<IQI", 0, len(out) + ends[4], 1)
+        ends = (0, 0, 0xFFFF, 0xFFFF, none, none, 0)
+    return out + directory + b"PK\x05\x06" + struct.pack("<HHHHIIH", *ends)
 
 
 def inspect_zipped(t):
@@ -265,10 +273,10 @@ def inspect_zipped(t):
     plain = t.path("plain.db")
     t.told(plain, f"{FILES}/inspect/2025-03-01T11-00-00+00-00_arith_b.json")
     arith = ("openai/b", "arith", "match", 8, 3, 0.375, 0)
-    for method in METHODS:
-        db, folder = t.path("zipped.db"), t.files({"whole.eval": zipped(members, method)})
-        t.check(f"inspect: zipped by {method}", t.told(db, folder), [(*arith, None)])
-        t.check(f"inspect: zipped by {method} or not, the same rows", t.rows(db), t.rows(plain))
+    for method, wide in itertools.product(METHODS, (False, True)):
+        db, folder = t.path("zipped.db"), t.files({"whole.eval": zipped(members, method, wide)})
+        t.check(f"inspect: zipped by {method}, wide {wide}", t.told(db, folder), [(*arith, None)])
+        t.check(f"inspect: zipped by {method} or not, wide {wide}, the same rows", t.rows(db), t.rows(plain))
     crashed = {name: value for name, value in members.items() if name != "header.json"}
     t.check("inspect: zipped, and did not end", t.told(t.path("c.db"), t.files({"crashed.eval": zipped(crashed, 8)})), [(*arith, "did not end: 8 samples")])
     broken = {**members, "samples/1_epoch_1.json": b"{" + json.dumps(samples[0]).encode()}
@@ -279,19 +287,75 @@ def inspect_zipped(t):
     t.refuses("inspect: an archive cut short", t.files({"short.eval": whole[:-40]}) / "short.eval", "cut short")
 
 
+def inspect_damaged(t):
+    """A bit that flips anywhere in an archive: it is refused, or the very same rows are imported."""
+    log = essay_log([])
+    del log["samples"]
+    chance = random.Random(31)
+    print("bits flipped at random, seed 31")
+    members = {f"samples/{i}_epoch_1.json": {"id": i, "epoch": 1, "scores": {"rated": {"value": "CCI"[i % 3]}}, "input": "x" * 40 * i} for i in range(4)}
+    # Over one piece of 64 KB, after which comes what is not JSON.
+    members["samples/4_epoch_1.json"] = json.dumps({"id": 4, "epoch": 1, "scores": {"rated": {"value": "I"}}, "input": "".join(chance.choices("abcdefgh", k=65000))}).encode() + b" " * 9000
+    members["header.json"] = log
+    rows = [("m", "t", i, 1, int(i % 3 < 2 and i < 4), float(i % 3 < 2 and i < 4), None) for i in range(5)]
+    for method, wide in [*itertools.product(METHODS, (False,)), (0, True), (8, True)]:
+        whole = zipped(members, method, wide)
+        path, ends = t.file("a.eval", whole), {0: 0, 1: 0}
+        t.imports(f"damaged {method}: unharmed", path, rows)
+        # The long entry takes most of the bytes; half of the flips are elsewhere.
+        long = whole.index(b"samples/4_epoch_1.json")
+        most = len(METHODS[method](members["samples/4_epoch_1.json"]))
+        others = [*range(long), *range(long + most, len(whole))]
+        bad = []
+        for i in range(100):
+            at, bit = (chance.choice(others) if i % 2 else chance.randrange(len(whole))), 1 << chance.randrange(8)
+            path.write_bytes(whole[:at] + bytes([whole[at] ^ bit]) + whole[at + 1:])
+            db = t.path("d.db")
+            status, said = t.run(db, path)
+            ends[status] += 1
+            if status == 0 and t.rows(db) != rows or status and not said.startswith(str(path)):
+                bad.append((at, bit, status, said))
+        t.check(f"damaged {method}, wide {wide}: {ends}", bad, [])
+        t.check(f"damaged {method}, wide {wide}: flips are found: {ends}", ends[1] > 30, True)
+    for method in METHODS:
+        whole, name = zipped(members, method), "samples/4_epoch_1.json"
+        entry = f"a.eval/{name}: this entry of the archive is damaged: it"
+        at = whole.index(name.encode()) + len(name)
+        directory = whole.rindex(b"PK\1\2", 0, whole.rindex(name.encode()))
+
+        def with_field(offset, change):
+            value = struct.unpack_from("<I", whole, directory + offset)[0]
+            return t.file("a.eval", whole[:directory + offset] + struct.pack("<I", value + change) + whole[directory + offset + 4:])
+        t.refuses(f"damaged {method}: another checksum", with_field(16, 1), entry + "s bytes do not have the checksum (CRC-32) that the directory says")
+        t.refuses(f"damaged {method}: a longer entry", with_field(24, -1), entry + " is longer than the directory says")
+        t.refuses(f"damaged {method}: one that ends at a piece, and goes on", with_field(24, 65536 - len(members[name])), entry + " is longer than the directory says")
+        t.refuses(f"damaged {method}: a shorter entry", with_field(24, 1), entry + " is shorter than the directory says")
+        t.refuses(f"damaged {method}: no entry", with_field(24, -len(members[name])), entry + " is longer than the directory says")
+        if method == 0:
+            t.refuses("damaged: a byte of a stored entry", t.file("a.eval", whole[:at + 100] + b"z" + whole[at + 101:]), entry + "s bytes do not have the checksum")
+            t.refuses("damaged: a byte of the white space after a document", t.file("a.eval", whole[:at + len(members[name]) - 1] + b"\n" + whole[at + len(members[name]):]), entry + "s bytes do not have the checksum")
+    fewer = zipped(members, 8)
+    t.refuses("damaged: a directory with fewer entries", t.file("a.eval", fewer[:-12] + struct.pack("<H", 5) + fewer[-10:]), "its directory is cut short")
+    t.refuses("damaged: a name that is another in the directory", t.file("a.eval", fewer[::-1].replace(b"samples/3_epoch_1.json"[::-1], b"samplez/3_epoch_1.json"[::-1], 1)[::-1]), "an entry is not where its directory says")
+    two = {**members, "samples/3_epoch_1.json": json.dumps({"id": 3, "epoch": 1}).encode() * 2}
+    t.refuses("damaged: two documents in an entry", t.file("a.eval", zipped(two, 8)), "samples/3_epoch_1.json: it has more than one document")
+
+
 def bomb(path, *pieces):
     """An archive, packed by zstd, with one sample of texts that are repeated many times; it is made without holding it
     in memory."""
     log = essay_log([])
     del log["samples"]
+    checksum = 0
     with open(f"{path}.zst", "w+b") as packed:
         pack = subprocess.Popen(["zstd", "-q", "-c"], stdin=subprocess.PIPE, stdout=packed)
         for text, count in pieces:
             for start in range(0, count, 100_000):
                 pack.stdin.write(text * min(100_000, count - start))
+                checksum = zlib.crc32(text * min(100_000, count - start), checksum)
         pack.communicate()
         packed.seek(0)
-        path.write_bytes(zipped({"header.json": log, "samples/1_epoch_1.json": (packed.read(), sum(len(text) * count for text, count in pieces))}, 93))
+        path.write_bytes(zipped({"header.json": log, "samples/1_epoch_1.json": (packed.read(), sum(len(text) * count for text, count in pieces), checksum)}, 93))
 
 
 def inspect_hostile(t):
@@ -516,7 +580,7 @@ def all_or_nothing(t):
 def main():
     t = Tools(sys.argv[1])
     for suite in (lm_eval, lm_eval_choices, lm_eval_files, lm_eval_same, lm_eval_repeats, inspect, inspect_files, inspect_ends, inspect_same, inspect_zipped,
-                  inspect_hostile, swebench, tau_bench, helm, helm_splits, databases, other_types, all_or_nothing):
+                  inspect_damaged, inspect_hostile, swebench, tau_bench, helm, helm_splits, databases, other_types, all_or_nothing):
         suite(t)
     t.end()
 
