@@ -245,8 +245,9 @@ int import_csv_next(import_csv *csv) {
     if (csv->count == csv->width) return 1;
     char place[40];
     sqlite3_snprintf(sizeof place, place, "line %lld", csv->line);
-    if (!import_refuse(csv->run, csv->file, place, "it has %llu fields, and the first line %llu",
-                       (unsigned long long)csv->count, (unsigned long long)csv->width))
+    if (!import_refuse(csv->run, csv->file, place,
+                       "it must have %llu fields, as the first line has, got %llu",
+                       (unsigned long long)csv->width, (unsigned long long)csv->count))
       return -1;
   }
   return found;

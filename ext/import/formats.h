@@ -126,8 +126,9 @@ bool import_named(const import_file *file, const char *glob);
 /* Ends the import; returns false.  The path is added to the message. */
 bool import_fail(import_run *run, const import_file *file, const char *format, ...);
 
-/* Adds a line to the list of what stops the import (at most twenty lines), and goes on; false if
-** it cannot. */
+/* Adds a problem to the list of what stops the import, and goes on; false if it cannot.  Those that
+** say the same up to ", got" are of one kind: a line says the first and counts the others.  At most
+** twenty kinds are listed. */
 bool import_refuse(import_run *run, const import_file *file, const char *place, const char *format,
                    ...);
 

@@ -48,16 +48,25 @@ bool import_fail(import_run *run, const import_file *file, const char *format, .
 bool import_refuse(import_run *run, const import_file *file, const char *place, const char *format,
                    ...) {
   va_list arguments;
-  if (run->refusals++ >= IMPORT_MOST_REFUSED) return true;
   va_start(arguments, format);
   char *what = sqlite3_vmprintf(format, arguments);
   va_end(arguments);
-  char *all = what ? sqlite3_mprintf("%s%s%s: %s%s%s", run->refused ? run->refused : "",
-                                     run->refused ? "\n" : "", file->path, place ? place : "",
-                                     place ? ": " : "", what)
-                   : NULL;
+  run->refusals++;
+  if (!run->refused) run->refused = import_map_new(sizeof(import_refusal));
+  bool ok = (what && run->refused) || import_no_memory(run);
+  const char *got = ok ? strstr(what, ", got ") : NULL;
+  bool more = ok && import_map_count(run->refused) < IMPORT_MOST_REFUSED;
+  import_refusal *r =
+      ok ? import_map_at(run->refused, what, got ? (size_t)(got - what) : strlen(what), more)
+         : NULL;
+  if (ok && !r && more) ok = import_no_memory(run);
+  if (ok && !r) run->unlisted++;
+  if (ok && r && r->count++ == 0)
+    ok = set_text(
+        run, &r->line,
+        sqlite3_mprintf("%s: %s%s%s", file->path, place ? place : "", place ? ": " : "", what));
   sqlite3_free(what);
-  return set_text(run, &run->refused, all);
+  return ok;
 }
 
 bool import_note(import_run *run, import_file *file, const char *format, ...) {
@@ -478,11 +487,16 @@ static bool run_import(import_run *run, const char *const *paths, int n, import_
 
 static char *message_of(import_run *run) {
   if (run->refusals && !run->error && !run->no_memory) {
-    sqlite3_int64 more = run->refusals - IMPORT_MOST_REFUSED;
-    char *count = more > 0 ? sqlite3_mprintf("\nand %lld more", more) : sqlite3_mprintf("");
-    char *all = count ? sqlite3_mprintf("%s%s\nnothing was imported", run->refused, count) : NULL;
-    sqlite3_free(count);
-    return all;
+    sqlite3_str *all = sqlite3_str_new(NULL);
+    for (size_t i = 0; i < import_map_count(run->refused); i++) {
+      const import_refusal *r = import_map_entry(run->refused, i);
+      sqlite3_str_appendall(all, r->line);
+      if (r->count > 1) sqlite3_str_appendf(all, " (and %lld more like it)", r->count - 1);
+      sqlite3_str_appendchar(all, 1, '\n');
+    }
+    if (run->unlisted) sqlite3_str_appendf(all, "and %lld others\n", run->unlisted);
+    sqlite3_str_appendall(all, "nothing was imported");
+    return sqlite3_str_finish(all);
   }
   char *error = run->error;
   run->error = NULL;
@@ -499,7 +513,9 @@ static void end_run(import_run *run) {
   sqlite3_close(run->scratch);
   sqlite3_free(run->head);
   sqlite3_free(run->error);
-  sqlite3_free(run->refused);
+  for (size_t i = 0; run->refused && i < import_map_count(run->refused); i++)
+    sqlite3_free(((import_refusal *)import_map_entry(run->refused, i))->line);
+  import_map_free(run->refused);
   for (int i = 0; run->keep[i]; i++) sqlite3_free(run->keep[i]);
 }
 

@@ -26,6 +26,12 @@ typedef struct import_map import_map;
 typedef struct import_sort import_sort;
 typedef struct import_zip import_zip;
 
+/* The first problem of a kind, as a line for people, and how many there are. */
+typedef struct import_refusal {
+  char *line;
+  sqlite3_int64 count;
+} import_refusal;
+
 struct import_run {
   sqlite3 *db;      /* the person's */
   sqlite3 *scratch; /* for formats in SQL: has no tables */
@@ -33,11 +39,11 @@ struct import_run {
   import_file *files, **last;
   const import_file *together; /* the first of the files reported in one line */
   sqlite3_int64 file_count;
-  char *head;     /* :head */
-  char *error;    /* the message that ends the import */
-  bool no_memory; /* the import ends without a message */
-  char *refused;  /* lines, for people */
-  sqlite3_int64 refusals;
+  char *head;          /* :head */
+  char *error;         /* the message that ends the import */
+  bool no_memory;      /* the import ends without a message */
+  import_map *refused; /* import_refusal, by what they say up to ", got" */
+  sqlite3_int64 refusals, unlisted;
   char *keep[IMPORT_MOST_KEPT + 1]; /* columns: first those that the person asked for, */
   int asked;                        /* this many; then others, kept if a file has them */
   sqlite3_int64 rows;               /* staged */

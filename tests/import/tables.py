@@ -143,13 +143,12 @@ def refused(t):
     head = "model,task,item,attempt,correct,score\n"
     for what, text, *reasons in (
             ("invalid words", head + "m,t,1,1,maybe,\nm,t,2,1,1,\nm,t,3,1,0.5,\nm,t,4,1,,good\nm,t,5,1,,1e999\n",
-             "line 2: correct must be 1 or 0", "got 'maybe'", "line 4: correct must be", "got '0.5'", "line 5: score must be a number, got 'good'",
-             "line 6: score must be a number, got '1e999'", "nothing was imported"),
-            ("records of two lines", head + 'm,"t\nu",1,1,maybe,\nm,t,2,1,maybe,\n', "line 2: correct must be", "line 4: correct must be"),
+             "line 2: correct must be 1 or 0", "got 'maybe' (and 1 more like it)\n", "line 5: score must be a number, got 'good' (and 1 more like it)\n", "nothing was imported"),
+            ("records of two lines", head + 'm,"t\nu",1,1,1,\nm,t,2,1,maybe,\n', "line 4: correct must be"),
             ("blanks", head + ",t,1,1,1,\nm,t,,1,1,\nm,t,3,,1,\nm,t,3,1.5,1,\n",
-             "line 2: model is blank", "line 3: item is blank", "line 4: attempt must be a whole number, got ''", "line 5: attempt must be a whole number, got '1.5'"),
+             "line 2: model is blank", "line 3: item is blank", "line 4: attempt must be a whole number, got '' (and 1 more like it)"),
             ("repeated attempts", head + "m,t,1,1,1,\nm,t,2,1,1,\n\nm,t,1,1,0,\n", "the same model, task, item and attempt"),
-            ("rows of another length", head + "m,t,1,1\nm,t,2,1,1,,\n", "line 2: it has 4 fields, and the first line 6", "line 3: it has 7 fields"),
+            ("rows of another length", head + "m,t,1,1\nm,t,2,1,1,,\n", "line 2: it must have 6 fields, as the first line has, got 4 (and 1 more like it)"),
             ("a quote that stays open", head + 'm,t,1,1,1,\nm,"t,2,1,1,\nm,t,3,1,1,\n', "line 3: a quote is not closed"),
             ("a quote inside a field", head + 'm,t,1,1,1,\nm,t,5" pipe or 6" pipe,1,1,\n', "line 3: a quote within a field"),
             ("text after a quote", head + 'm,"two\nlines",1,1,1,\nm,"t"x,2,1,1,\n', "line 4: a quote within a field"),
@@ -157,8 +156,15 @@ def refused(t):
             ("a header alone", head, "there are no answers in it"),
             ("nothing at all", "", "it is empty"),
             ("blank lines alone", "\n \n", "it is empty"),
-            ("many bad lines", head + "m,t,1,1,maybe,\n" * 30, "line 21: correct", "and 10 more")):
+            ("many bad lines", head + "m,t,1,1,maybe,\n" * 30, "line 2: correct", "got 'maybe' (and 29 more like it)\nnothing was imported")):
         t.refuses(f"CSV: {what}", t.file("bad.csv", text), *reasons)
+    kinds = t.path()
+    for i in range(27):
+        (kinds / f"{i:02}.json").write_text('{"a":' + "\n" * i + "x}")
+    status, said = t.run(t.path("kinds.db"), kinds)
+    t.check(f"twenty kinds at most: {said}", (status, said.count("x is not a value"), said.endswith("\nand 7 others\nnothing was imported\n")), (1, 20, True))
+    (kinds / "00.json").write_text((kinds / "05.json").read_text())
+    t.check("two files of a kind", "05.json" not in (said := t.run(t.path("kinds.db"), kinds)[1]) and "00.json: not imported: line 6: this is not JSON: x is not a value (and 1 more like it)" in said, True)
     for what, text, *reasons in (
             ("a record that is cut", '{"model":"m","item":1,"correct":1}\n{"model":"m","it', "line 2: it ends within a value"),
             ("a comma too many", '{"model":"m","item":1,"correct":1,}\n', "line 1: this is not JSON: expected a name in quotes, got }"),
@@ -277,7 +283,7 @@ def counts(t):
     query = "SELECT model, task, k, n FROM counts ORDER BY model, task"
     t.imports("counts", t.file("c.csv", "model,task,k,n\na,t,3,5\nb,t,5,5\n"), [("a", "t", 3, 5), ("b", "t", 5, 5)], query)
     t.imports("counts by aliases", t.file("c.jsonl", '{"llm":"a","correct":3,"total":5}\n{"llm":"b","correct":0,"total":0}'), [("a", "c", 3, 5), ("b", "c", 0, 0)], query)
-    t.refuses("invalid counts", t.file("c.csv", "model,k,n\na,6,5\nb,x,5\n,1,1\n"), "line 2: k and n must be", "line 3: k and n must be", "line 4: model is blank")
+    t.refuses("invalid counts", t.file("c.csv", "model,k,n\na,6,5\nb,x,5\n,1,1\n"), "line 2: k and n must be whole numbers, k at most n, got k = '6' and n = '5' (and 1 more like it)", "line 4: model is blank")
     t.refuses("counts and votes", [t.file("c.csv", "model,k,n\na,1,5\n"), t.file("v.csv", "model_a,model_b,winner\nx,y,tie\n")], "these are votes, and others are counts")
 
 

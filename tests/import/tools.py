@@ -571,9 +571,9 @@ def all_or_nothing(t):
     sample, no_epoch, bare = '{"id": %s, "epoch": 1}', '{"id": 7}', '{"epoch": 1}'
     for tool, files, listed in (
             ("lm_eval", {"m/samples_a.jsonl": record % 0 + record % 1 + no_id + no_id, "m/samples_b.jsonl": record % 0, "m/samples_c.jsonl": record % 1 + no_filter},
-             ["a.jsonl: record 3: there is no doc_id", "a.jsonl: record 4: there is no doc_id", "c.jsonl: record 2: there is no filter"]),
+             ["a.jsonl: record 3: there is no doc_id (and 1 more like it)\n", "c.jsonl: record 2: there is no filter\n"]),
             ("inspect", {"a.json": log % ",".join((sample % 1, sample % 2, no_epoch, bare)), "b.json": log % (sample % 9), "c.json": log % f"5, {bare}"},
-             ["a.json: sample 3: there is no epoch", "a.json: sample 4: there is no id", "c.json: sample 1: there is no id", "c.json: sample 2: there is no id"])):
+             ["a.json: sample 3: there is no epoch\n", "a.json: sample 4: there is no id (and 2 more like it)\n"])):
         t.refuses(tool, t.files(files), *listed)
 
 
