@@ -36,10 +36,21 @@ struct import_unpack {
 ** Files
 */
 
-bool import_is_file(const char *path, sqlite3_int64 *size) {
+#ifdef _WIN32
+#define NANOSECONDS(about) 0
+#elif defined __APPLE__
+#define NANOSECONDS(about) (about).st_mtimespec.tv_nsec
+#else
+#define NANOSECONDS(about) (about).st_mtim.tv_nsec
+#endif
+
+bool import_is_file(const char *path, import_stamp *stamp) {
   struct stat about;
   if (stat(path, &about) != 0 || !S_ISREG(about.st_mode)) return false;
-  if (size) *size = (sqlite3_int64)about.st_size;
+  if (stamp)
+    *stamp = (import_stamp){(sqlite3_int64)about.st_size, (sqlite3_int64)about.st_mtime,
+                            NANOSECONDS(about), (sqlite3_int64)about.st_dev,
+                            (sqlite3_int64)about.st_ino};
   return true;
 }
 

@@ -275,13 +275,26 @@ static void free_reading(import_file *file) {
   file->source->zip = NULL;
 }
 
-static bool add_file(walk *w, const char *path, sqlite3_int64 size, bool given) {
+/* Whether the file is still as it was.  SQLite sees to databases itself. */
+static bool check_unchanged(import_run *run, const import_file *file, const import_stamp *before) {
+  import_stamp after;
+  if (run->no_memory || file->kind == IMPORT_DATABASE) return !run->no_memory;
+  if (import_is_file(file->path, &after) && memcmp(before, &after, sizeof after) == 0) return true;
+  sqlite3_free(run->error);
+  run->error = NULL;
+  return import_fail(run, file, "it changed while it was read; import it when it is complete");
+}
+
+static bool add_file(walk *w, const char *path, bool given) {
   import_file *file = new_file(w->run, path, given);
+  import_stamp before;
   if (!file) return false;
+  if (!import_is_file(path, &before)) return import_fail(w->run, file, "it cannot be opened");
   file->source->path = sqlite3_mprintf("%s", path);
-  file->source->size = size;
+  file->source->size = before.size;
   if (!file->source->path) return import_no_memory(w->run);
-  bool ok = read_file(w->run, file) && import_progress(w->run);
+  bool ok = read_file(w->run, file);
+  ok = check_unchanged(w->run, file, &before) && ok && import_progress(w->run);
   free_reading(file);
   return ok;
 }
@@ -363,9 +376,7 @@ static bool add_path(walk *w, const char *path, int depth) {
     return given ? import_fail(w->run, NULL, "%s: there is no such file or folder", path) : true;
   if (S_ISREG(about.st_mode)) {
     if (!given && !may_be_results(path)) return true;
-    return is_seen(w, &about) || w->run->no_memory
-               ? !w->run->no_memory
-               : add_file(w, path, (sqlite3_int64)about.st_size, given);
+    return is_seen(w, &about) || w->run->no_memory ? !w->run->no_memory : add_file(w, path, given);
   }
   if (!S_ISDIR(about.st_mode))
     return given ? import_fail(

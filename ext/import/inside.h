@@ -115,8 +115,12 @@ static inline int import_peek(import_bytes *in) {
   return in->at < in->end || import_bytes_fill(in) ? *in->at : -1;
 }
 
-/* Whether it is a regular file, and its size. */
-bool import_is_file(const char *path, sqlite3_int64 *size);
+/* What becomes another when a file is written to or replaced. */
+typedef struct import_stamp {
+  sqlite3_int64 size, seconds, nanoseconds, device, number;
+} import_stamp;
+/* Whether it is a regular file, and its stamp unless `stamp` is NULL. */
+bool import_is_file(const char *path, import_stamp *stamp);
 FILE *import_file_open(const char *path);
 FILE *import_file_temporary(void);
 bool import_seek(FILE *file, sqlite3_int64 offset);
