@@ -191,9 +191,9 @@ void cli_add_done(sqlite3_str *to, const import_done *d); /* appends how much th
 void cli_put_lines(sqlite3_str *text);                    /* prints it, and frees it */
 void cli_put_origin(const cli *c, const cli_results *r);  /* a line that says what was read */
 
-/* Opens a connection with evalci in it that runs no code of the database's own; NULL after
-** printing an error. */
-sqlite3 *cli_connect(const cli *c, const char *path, int flags);
+/* Opens a database, or a temporary one if `path` is NULL, with evalci in it, that runs no code of
+** its own; NULL after printing an error. */
+sqlite3 *cli_connect(const cli *c, const char *path);
 char *cli_import_files(const cli *c, sqlite3 *db, const char *const *paths, int count,
                        import_done *done);
 

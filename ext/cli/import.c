@@ -34,6 +34,14 @@ static int fail_import(const cli *c, const char *path, sqlite3 *db) {
   return cli_fail(c, "cannot write '%s': %s; nothing was imported", path, sqlite3_errmsg(db));
 }
 
+/* Ends the transaction.  It is in the database once its journal is gone, whether or not the lock
+** can then be let go. */
+static bool commit(sqlite3 *db) {
+  if (sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK) return true;
+  int code = sqlite3_extended_errcode(db);
+  return code == SQLITE_IOERR_UNLOCK || code == SQLITE_IOERR_RDLOCK;
+}
+
 static void collect_summary(sqlite3 *db, cli_summary *summary) {
   static const char sql[] =
       "SELECT path AS file, model AS \"?model\", task AS \"?task\", "
@@ -60,15 +68,16 @@ static int import_into(const cli *c, sqlite3 *db, const char *path, cli_summary 
   sqlite3_free(error);
   if (status == CLI_OK && !cli_interrupted()) {
     collect_summary(db, summary);
-    if (sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
-      status = fail_import(c, path, db);
+    if (!commit(db)) status = fail_import(c, path, db);
   }
   if (!sqlite3_get_autocommit(db)) sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+  /* Where a full disk stopped even that, reading puts back what the journal holds. */
+  if (status != CLI_OK) sqlite3_exec(db, "SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL);
   return cli_interrupted() ? CLI_ERROR : status;
 }
 
 static int import_in_place(const cli *c, const char *target, cli_summary *summary) {
-  sqlite3 *db = cli_connect(c, target, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+  sqlite3 *db = cli_connect(c, target);
   if (!db) return CLI_ERROR;
   cli_begin_guard(NULL, db);
   int status = import_into(c, db, target, summary);
@@ -89,7 +98,7 @@ static bool reads_input(const cli *c) {
 
 /* Writes a new file; it needs no journal, since it is thrown away unless all goes well. */
 static int fill_part(const cli *c, const char *part, const char *target, cli_summary *summary) {
-  sqlite3 *db = cli_connect(c, part, SQLITE_OPEN_READWRITE);
+  sqlite3 *db = cli_connect(c, part);
   if (!db) return CLI_ERROR;
   int status = CLI_ERROR;
   if (sqlite3_exec(db, "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF", NULL, NULL,

@@ -153,7 +153,7 @@ int cli_run_plan(cli *c) {
   cli_plan p = {0};
   if (!cli_number(c, CLI_POWER, 0.8, &p.power) || !cli_number(c, CLI_LEVEL, 0.95, &p.level))
     return CLI_ERROR;
-  p.db = cli_connect(c, ":memory:", SQLITE_OPEN_READWRITE);
+  p.db = cli_connect(c, NULL);
   if (!p.db) return CLI_ERROR;
   int status = plan_given(c, &p);
   sqlite3_close(p.db);

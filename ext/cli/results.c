@@ -29,22 +29,25 @@ static int secure(sqlite3 *db) {
   return rc == SQLITE_OK ? sqlite3_evalci_init(db, NULL, NULL) : rc;
 }
 
-static int open_secure(const char *path, int flags, sqlite3 **db) {
-  int rc = sqlite3_open_v2(path, db, flags, NULL);
-  return rc == SQLITE_OK ? secure(*db) : rc;
-}
-
 static int fail_connection(const cli *c, const char *path, sqlite3 *db) {
   int rc = db ? sqlite3_errcode(db) & 0xff : SQLITE_NOMEM;
   if (rc == SQLITE_BUSY)
     return cli_fail(c, "'%s' is locked by another program; try again when that is done", path);
-  return cli_fail(c, "cannot read '%s': %s", path, db ? sqlite3_errmsg(db) : "out of memory");
+  char *problem = import_database_problem(path, db);
+  cli_fail(c, "cannot read '%s': %s", path, problem ? problem : "out of memory");
+  sqlite3_free(problem);
+  return CLI_ERROR;
 }
 
-sqlite3 *cli_connect(const cli *c, const char *path, int flags) {
+sqlite3 *cli_connect(const cli *c, const char *path) {
   sqlite3 *db = NULL;
-  if (open_secure(path, flags, &db) == SQLITE_OK) return db;
-  fail_connection(c, path, db);
+  char *uri = path ? import_database_uri(path, "mode=rwc") : sqlite3_mprintf("");
+  int rc = uri ? sqlite3_open_v2(uri, &db,
+                                 SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI, NULL)
+               : SQLITE_NOMEM;
+  sqlite3_free(uri);
+  if (rc == SQLITE_OK && secure(db) == SQLITE_OK) return db;
+  fail_connection(c, path ? path : "the temporary database", db);
   sqlite3_close(db);
   return NULL;
 }
@@ -59,41 +62,6 @@ bool cli_is_database(const char *path) {
             memcmp(head, "SQLite format 3", sizeof head) == 0;
   if (file) fclose(file);
   return is;
-}
-
-static bool has_bytes(const char *path, const char *suffix) {
-  char *name = sqlite3_mprintf("%s%s", path, suffix);
-  FILE *file = name ? fopen(name, "rb") : NULL;
-  bool has = file && fgetc(file) != EOF;
-  if (file) fclose(file);
-  sqlite3_free(name);
-  return has;
-}
-
-/* The path as a URI, with parameters for SQLite. */
-static char *path_uri(const char *path, const char *known) {
-  sqlite3_str *uri = sqlite3_str_new(NULL);
-  sqlite3_str_appendall(uri, "file:");
-  for (; *path; path++) {
-    if (strchr("%?#", *path))
-      sqlite3_str_appendf(uri, "%%%02x", (unsigned char)*path);
-    else
-      sqlite3_str_appendchar(uri, 1, *path);
-  }
-  sqlite3_str_appendall(uri, known);
-  return sqlite3_str_finish(uri);
-}
-
-/* SQLite reads a database in WAL mode together with two files beside it, and creates them if
-** they are missing.  Where it cannot, a database without a log is complete, and can be read as
-** immutable. */
-static int open_unchanging(const char *path, sqlite3 **db) {
-  char *uri = path_uri(path, "?immutable=1");
-  sqlite3_close(*db);
-  *db = NULL;
-  int rc = uri ? open_secure(uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, db) : SQLITE_NOMEM;
-  sqlite3_free(uri);
-  return rc;
 }
 
 /* Whether the schema has a table; returns a SQLite code. */
@@ -124,18 +92,8 @@ static int find_table_in(const cli *c, cli_results *out, bool *there) {
 
 /* Opens the database if it has the table, and sets `there`.  False after an error. */
 static bool try_in_place(const cli *c, const char *path, cli_results *out, bool *there) {
-  int rc = open_secure(path, SQLITE_OPEN_READONLY, &out->db);
+  int rc = import_database_open(path, secure, &out->db);
   if (rc == SQLITE_OK) rc = find_table_in(c, out, there);
-  if ((rc & 0xff) == SQLITE_CANTOPEN && !has_bytes(path, "-wal")) {
-    rc = open_unchanging(path, &out->db);
-    if (rc == SQLITE_OK) rc = find_table_in(c, out, there);
-  } else if ((rc & 0xff) == SQLITE_CANTOPEN) {
-    cli_fail(c,
-             "'%s-wal' holds answers that can be read only where files can be made; copy both "
-             "elsewhere",
-             path);
-    return false;
-  }
   if (rc != SQLITE_OK) fail_connection(c, path, out->db);
   return rc == SQLITE_OK;
 }
@@ -202,7 +160,7 @@ char *cli_import_files(const cli *c, sqlite3 *db, const char *const *paths, int 
 }
 
 static bool import_all(const cli *c, const char *const *paths, int count, cli_results *out) {
-  out->db = cli_connect(c, "", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+  out->db = cli_connect(c, NULL);
   if (!out->db) return false;
   /* No safety is needed: the database ends with the program. */
   sqlite3_exec(out->db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF", NULL, NULL, NULL);

@@ -93,7 +93,7 @@ int cli_run_sql(cli *c) {
                       "a query must come last, got only '%s'; as in evalci sql results.csv "
                       "\"SELECT * FROM results\"",
                       sql);
-    r.db = cli_connect(c, ":memory:", SQLITE_OPEN_READWRITE);
+    r.db = cli_connect(c, NULL);
     if (!r.db) return CLI_ERROR;
   }
   int status = run_select(c, &r, sql);

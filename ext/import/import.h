@@ -64,6 +64,14 @@ char *import_results(sqlite3 *db, const char *const *paths, int n, const import_
 ** trusted, by a connection without any function that does harm. */
 bool import_has_safe_json(void);
 
+/* Opens a database to be read, calls `prepare` before anything of it is, and reads its schema.
+** Returns a SQLite code; close *db in either case. */
+int import_database_open(const char *path, int (*prepare)(sqlite3 *), sqlite3 **db);
+/* Why that failed, or another reading; for sqlite3_free(). */
+char *import_database_problem(const char *path, sqlite3 *db);
+/* A path as a URI that means that file, whatever its name; for sqlite3_free(). */
+char *import_database_uri(const char *path, const char *parameters);
+
 /* The formats, in the order in which they are tried; NULL ends them. */
 typedef struct import_format import_format;
 const import_format *import_formats(int i, const char **name, const char **reads,
