@@ -154,10 +154,11 @@ bool cli_is_folder(const char *path);
 bool cli_is_file(const char *path); /* a regular file: not a pipe, not a device */
 bool cli_same_file(const char *a, const char *b);
 char *cli_resolve(const char *path); /* the path with links resolved; for sqlite3_free */
-char *cli_beside(const char *target, int *error); /* a new empty file; for sqlite3_free */
+/* A new empty file, for sqlite3_free; removes those that killed programs left there. */
+char *cli_beside(const char *target, int *error);
 int cli_sync(const char *path);
 int cli_place(const char *made, const char *target);   /* never replaces: EEXIST */
-int cli_replace(const char *made, const char *target); /* replaces */
+int cli_replace(const char *made, const char *target); /* replaces, with its permissions */
 void cli_remove(const char *path);
 
 /* guard.c.  Between these two calls a signal removes the unfinished file and ends the program.

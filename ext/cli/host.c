@@ -1,6 +1,7 @@
 /*
 ** What depends on the system: the terminal, and files that take another's place.
 */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include <windows.h>
 #define SEPARATORS "/\\:"
 #else
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 #define SEPARATORS "/"
@@ -121,13 +123,52 @@ static size_t folder_size(const char *path) {
   return size;
 }
 
+enum { DAY = 24 * 60 * 60 };
+
+/* Whether a file is one that cli_beside() made for a program that was killed.  A folder may be
+** shared with other machines, whose processes cannot be asked for: hence the day. */
+static bool is_left_over(const char *path, const char *name) {
+  static const char begin[] = ".evalci-";
+  struct stat found;
+  if (strncmp(name, begin, sizeof begin - 1) != 0) return false;
+  char *end, *pattern = NULL;
+  long process = strtol(name + sizeof begin - 1, &end, 10);
+  if (process > 0 && *end == '-')
+    pattern = sqlite3_mprintf("%s%ld-%ld.part", begin, process, strtol(end + 1, NULL, 10));
+  bool ours = pattern && strcmp(name, pattern) == 0;
+  sqlite3_free(pattern);
+#ifdef _WIN32
+  ours = ours && stat(path, &found) == 0; /* a file that is open cannot be removed there */
+#else
+  ours = ours && lstat(path, &found) == 0 && found.st_uid == geteuid() &&
+         kill((pid_t)process, 0) != 0 && errno == ESRCH;
+#endif
+  return ours && S_ISREG(found.st_mode) && difftime(time(NULL), found.st_mtime) > DAY;
+}
+
+static void remove_left_over(const char *target) {
+  int size = (int)folder_size(target);
+  char *folder = sqlite3_mprintf("%.*s.", size, target);
+  DIR *all = folder ? opendir(folder) : NULL;
+  for (const struct dirent *entry; all && (entry = readdir(all));) {
+    char *path = sqlite3_mprintf("%.*s%s", size, target, entry->d_name);
+    if (path && is_left_over(path, entry->d_name)) cli_remove(path);
+    sqlite3_free(path);
+  }
+  if (all) closedir(all);
+  sqlite3_free(folder);
+}
+
+/* What takes the place of a file is read by nobody else before it has that file's permissions. */
 char *cli_beside(const char *target, int *error) {
   int size = (int)folder_size(target);
+  int mode = cli_is_file(target) ? 0600 : 0666;
+  remove_left_over(target);
   for (int i = 0; i < 1000; i++) {
     char *path = sqlite3_mprintf("%.*s.evalci-%d-%d.part", size, target, (int)getpid(), i);
     *error = ENOMEM;
     if (!path) return NULL;
-    int file = open(path, O_CREAT | O_EXCL | O_WRONLY, 0666);
+    int file = open(path, O_CREAT | O_EXCL | O_WRONLY, mode);
     *error = file < 0 ? errno : 0;
     if (file >= 0) close(file);
     if (file >= 0) return path;
@@ -150,6 +191,26 @@ int cli_sync(const char *path) {
   return error;
 }
 
+#ifndef _WIN32
+/* Makes a new name last.  Not every file system can, and the file is whole and in its place. */
+static void sync_folder(const char *target) {
+  char *folder = sqlite3_mprintf("%.*s.", (int)folder_size(target), target);
+  int file = folder ? open(folder, O_RDONLY) : -1;
+  if (file >= 0) fsync(file);
+  if (file >= 0) close(file);
+  sqlite3_free(folder);
+}
+
+/* Gives a file the permissions of another; 0 or an errno.  Its owner and group need a right that
+** few have. */
+static int copy_permissions(const char *from, const char *to) {
+  struct stat found;
+  if (stat(from, &found)) return errno == ENOENT ? 0 : errno;
+  bool owned = chown(to, found.st_uid, found.st_gid) == 0;
+  return chmod(to, found.st_mode & (owned ? 07777 : 0777)) ? errno : 0;
+}
+#endif
+
 int cli_place(const char *made, const char *target) {
 #ifdef _WIN32
   if (MoveFileExA(made, target, MOVEFILE_WRITE_THROUGH)) return 0;
@@ -157,6 +218,7 @@ int cli_place(const char *made, const char *target) {
 #else
   if (link(made, target)) return errno;
   cli_remove(made);
+  sync_folder(target);
   return 0;
 #endif
 }
@@ -165,7 +227,10 @@ int cli_replace(const char *made, const char *target) {
 #ifdef _WIN32
   return MoveFileExA(made, target, MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH) ? 0 : EIO;
 #else
-  return rename(made, target) ? errno : 0;
+  int error = copy_permissions(target, made);
+  if (!error) error = rename(made, target) ? errno : 0;
+  if (!error) sync_folder(target);
+  return error;
 #endif
 }
 

@@ -8,7 +8,7 @@
 ** 3. In place, too, where a journal lies without its database: SQLite deletes such a journal
 **    when it makes a database, but would play it back into one that is linked there.
 **
-** Nothing is ever deleted but the file of step 1.
+** Nothing is ever deleted but the file of step 1, and those that killed programs left of it.
 */
 #include <errno.h>
 #include <string.h>
@@ -144,7 +144,8 @@ static void print_summary(const cli *c, const char *target, const cli_summary *s
   if (c->values[CLI_QUIET]) return;
   if (summary->lines && !cli_print_table(summary->lines, stdout, columns)) putchar('\n');
   if (summary->lines_there > MOST_LINES)
-    printf("... and %lld more lines\n", summary->lines_there - MOST_LINES);
+    printf("... and %lld more line%s\n", summary->lines_there - MOST_LINES,
+           summary->lines_there == MOST_LINES + 1 ? "" : "s");
   sqlite3_str *now = sqlite3_str_new(NULL);
   sqlite3_str_appendf(now, "'%s' now has ", target);
   cli_add_done(now, &summary->done);
