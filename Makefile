@@ -187,6 +187,11 @@ $(call loadable,build/hosts,tests/faults/hosts.c,asserted)
 $(call loadable,build/sanitized/hosts,tests/faults/hosts.c,sanitized)
 $(call core,build/threads,tests/faults/threads.c,threaded,,-lpthread)
 
+# Makes the system fail beneath the program, at a chosen moment.
+build/faulty.so: tests/cli/faulty.c
+	@mkdir -p $(@D)
+	$(CC) -std=c11 -Wall -Wextra -O1 -shared -fPIC -o $@ $< -ldl
+
 # Fuzz targets: as a program that replays a corpus, and as a search, built by clang.
 $(foreach f,$(FUZZED),$(call core,build/fuzz/replay-$(f),tests/faults/fuzz/$(f).c $(IMPORT:%.c=build/asserted/%.o),asserted,-DREPLAY,-lz -lzstd))
 
@@ -223,7 +228,7 @@ demo:
 
 test:
 	$(call need,$(TEST_NEEDS))
-	@$(MAKE) -s -j$(shell nproc) --no-print-directory $(SO) $(EVALCI) build/sanitized/evalci build/sanitized/memory build/threads $(FUZZED:%=build/fuzz/replay-%) \
+	@$(MAKE) -s -j$(shell nproc) --no-print-directory $(SO) $(EVALCI) build/sanitized/evalci build/sanitized/memory build/threads build/faulty.so $(FUZZED:%=build/fuzz/replay-%) \
 	  $(foreach t,$(NUMERIC) $(ASKED) oom hosts internals sqllogictest importer,build/$(t) build/sanitized/$(t))
 	@PYTHON=$(PYTHON) SO=$(SO) tests/run $(SUITES)
 
@@ -453,7 +458,7 @@ format:
 
 # clangd looks for it in build/.
 compile_commands.json: $(VIEWS)
-	@$(MAKE) -nB --no-print-directory $(SO) $(EVALCI) build/sanitized/memory build/threads $(FUZZED:%=build/fuzz/replay-%) \
+	@$(MAKE) -nB --no-print-directory $(SO) $(EVALCI) build/sanitized/memory build/threads build/faulty.so $(FUZZED:%=build/fuzz/replay-%) \
 	  $(foreach t,$(NUMERIC) $(ASKED) oom hosts internals sqllogictest importer,build/$(t)) \
 	  | $(PYTHON) ext/dist/compile_commands.py >build/$@
 	@echo build/$@
