@@ -32,6 +32,32 @@ def words(t):
                ("m", "a", "d", 1, 1, None, None)])
 
 
+def blank_verdicts(t):
+    """An empty text among verdicts is a missing answer, as a reader of CSV leaves it."""
+    expected = [("m", "t", 1, 1, 1, None, None), ("m", "t", 2, 1, None, None, "the answer is blank"), ("m", "t", 3, 1, 0, None, None),
+                ("m", "t", 4, 1, None, 0.5, None), ("m", "t", 5, 1, None, None, "quota")]
+    rows = [(1, "1", "", ""), (2, "", "", ""), (3, "0", "", ""), (4, "", "0.5", ""), (5, "", "", "quota")]
+    for kind in ("TEXT", "INTEGER", "BLOB"):
+        source = t.path("source.db")
+        with sqlite3.connect(source) as connection:
+            connection.execute(f"CREATE TABLE results(model, task, item, correct {kind}, score, error)")
+            connection.executemany("INSERT INTO results VALUES ('m', 't', ?, ?, ?, ?)", rows)
+        t.imports(f"'' in a column {kind} of a table", source, expected)
+    t.imports("'' in CSV", t.file("t.csv", "model,item,correct,score,error\n" + "".join(f"m,{i},{c},{s},{e}\n" for i, c, s, e in rows)), expected)
+    t.imports("'' in quotes in CSV", t.file("t.csv", "model,item,correct,score,error\n" + "".join(f'm,{i},"{c}","{s}","{e}"\n' for i, c, s, e in rows)), expected)
+    t.imports("'' in JSON", t.file("t.json", json.dumps([{"model": "m", "item": i, "correct": c, "score": s, "error": e} for i, c, s, e in rows])), expected)
+
+
+def separators(t):
+    """Of two separators that the first line has equally often the comma goes before the semicolon, and that before the
+    tab; a line without any is one column."""
+    t.imports("commas before semicolons", t.file("s.csv", "model,item,correct,a;b;c;d\nm,1,1,x;y;z;w\n"), [("m", 1, 1)], "SELECT model, item, correct FROM results")
+    t.imports("commas before tabs", t.file("s.csv", "model,item,correct,a\tb\tc\td\nm,1,0,x\n"), [("m", 1, 0)], "SELECT model, item, correct FROM results")
+    t.imports("semicolons before tabs", t.file("s.csv", "model;item;score;a\tb\tc\td\nm;1;0,5;x\n"), [("m", 1, 0.5)], "SELECT model, item, score FROM results")
+    t.refuses("one column", t.file("s.csv", "model\nm,1\n"), "there is no column item", "there are: model; ")
+    t.refuses("one column, of whose lines one has a comma", t.file("s.csv", "item\n1\n2,3\n"), "there is no column correct or score", model_name="m")
+
+
 def fields(t):
     """Quoted fields that contain separators, quotes and line ends; every kind of line end."""
     quoted = 'item,model,score,error\n"a, b","the ""best""",1,\n"two\nlines",  "c" ,0.25,\n'
@@ -315,6 +341,6 @@ def many(t):
 
 if __name__ == "__main__":
     suite = Suite(sys.argv[1])
-    for part in (words, fields, scores, kept, columns, refused, twice, later, databases, votes, counts, schema, many):
+    for part in (words, blank_verdicts, separators, fields, scores, kept, columns, refused, twice, later, databases, votes, counts, schema, many):
         part(suite)
     suite.end()

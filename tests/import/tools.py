@@ -193,6 +193,9 @@ def inspect_ends(t):
     t.check("inspect: ratings need their range", (said[2][:7], said[2][7].startswith("scores from 1.0 to 10.0")), (("m", "ratings", "rated", 4, None, 4.75, 0), True))
     t.check("inspect: scores of null are missing, the others are there", t.rows(
         db, "SELECT item, correct, error FROM results WHERE task = 'first' ORDER BY item"), [(1, None, "score is missing"), (2, 1, None), (3, 0, None), (4, 1, None)])
+    several = essay_log(["C", "I"], status="cancelled")
+    several["eval"]["config"] = {"epochs": 3}
+    t.check("inspect: every epoch is a sample that is expected", t.told(t.path("epochs.db"), t.files({"epochs.json": several})), [("m", "t", "rated", 2, 1, 0.5, 0, "cancelled: 2 of 12 samples")])
     ratings = "SELECT item, correct, score, score_lo, score_hi FROM results WHERE task = 'ratings' ORDER BY item"
     t.check("inspect: the lowest rating is not right", t.rows(db, ratings), [(1, None, 1.0, None, None), (2, None, 7.0, None, None), (3, None, 10.0, None, None), (4, None, 1.0, None, None)])
     t.check("inspect: a range declared", (t.told(db, folder / "ratings.json", lo=1, hi=10), t.rows(db, ratings)[0]),
