@@ -514,7 +514,7 @@ def test_read_only():
         subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
         for name in ("wal.db", "100% #1?.db"):
             ends(f"an import of {name}", 0, "import", disk / name, "-o", home / "taken.db", says="30 answers")
-            (home / "taken.db").unlink()
+            (home / "taken.db").unlink(missing_ok=True)
         ends("not if its log has answers", 3, "import", disk / "with.db", "-o", home / "taken.db", says="copy both elsewhere")
         ends("into a file system that is read only", 3, "import", one, "-o", disk / "new.db", says="Read-only file system")
         ends("into a database that is read only", 3, "import", two, "-o", disk / "evals.db", says="readonly")
@@ -585,8 +585,8 @@ def test_odd_names():
             for verb in (("leaderboard", target), ("import", target, "-o", HERE / "taken.db")):
                 done = subprocess.run([EVALCI, *verb], capture_output=True, text=True, cwd=home)
                 check(f"{verb[0]} of {target}: {done.stderr}", done.returncode == 0 and "two" in done.stdout)
-            (HERE / "taken.db").unlink()
-            (home / name).unlink()
+            (HERE / "taken.db").unlink(missing_ok=True)
+            (home / name).unlink(missing_ok=True)
     for name in ("file:page.html", "file:sub/page.html"):
         done = subprocess.run([EVALCI, "report", one, "-o", name], capture_output=True, text=True, cwd=home)
         check(f"a page named {name}: {done.stderr}", done.returncode == 0 and (home / name).exists())

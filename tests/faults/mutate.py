@@ -78,7 +78,7 @@ SUITES = {
     "cost": (SO, f"{PYTHON} tests/board/cost.py {SO}"),
     "cli": (f"{SO} {TOOL}", f"{PYTHON} tests/cli/verbs.py {TOOL} {SO}"),
     "cli_gate": (TOOL, f"{PYTHON} tests/cli/gate.py {TOOL}"),
-    "writing": (TOOL, f"{PYTHON} tests/cli/writing.py {TOOL}"),
+    "writing": (f"{TOOL} build/faulty.so", f"{PYTHON} tests/cli/writing.py {TOOL}"),
     "tools": (READER, f"{PYTHON} tests/import/tools.py {READER}"),
     "trackers": (READER, f"{PYTHON} tests/import/trackers.py {READER}"),
     "memory": ("build/sanitized/memory", "build/sanitized/memory results=tests/import/files/three.csv "
