@@ -58,17 +58,12 @@ static int harden(sqlite3 *db) {
   return hard ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-static FILE *open_beside(const char *path, const char *suffix) {
-  char *name = sqlite3_mprintf("%s%s", path, suffix);
-  FILE *file = name ? import_file_open(name) : NULL;
-  sqlite3_free(name);
-  return file;
-}
-
+/* Also if one may not read them. */
 static bool has_bytes_beside(const char *path, const char *suffix) {
-  FILE *file = open_beside(path, suffix);
-  bool has = file && fgetc(file) != EOF;
-  if (file) fclose(file);
+  char *name = sqlite3_mprintf("%s%s", path, suffix);
+  import_stamp about;
+  bool has = !name || (import_is_file(name, &about) && about.size > 0);
+  sqlite3_free(name);
   return has;
 }
 
@@ -78,9 +73,11 @@ static bool has_bytes_beside(const char *path, const char *suffix) {
 static bool has_own_journal(const char *path) {
   static const char last[] = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7";
   char end[8] = {0};
-  FILE *file = open_beside(path, "-journal");
+  char *name = sqlite3_mprintf("%s-journal", path);
+  FILE *file = name ? import_file_open(name) : NULL;
   bool whole = file && fseek(file, -8, SEEK_END) == 0 && fread(end, 1, 8, file) == 8;
   if (file) fclose(file);
+  sqlite3_free(name);
   return whole && memcmp(end, last, 8) != 0;
 }
 

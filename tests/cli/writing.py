@@ -548,8 +548,11 @@ def test_forbidden():
     shutil.copy(home / "open.db-wal", home / "log.db-wal")
     shutil.copy(home / "plain.db", home / "cut.db")
     cut_off(home / "cut.db")
+    shutil.copy(home / "log.db", home / "secret.db")
+    shutil.copy(home / "log.db-wal", home / "secret.db-wal")
     for path in (HERE, home, *home.iterdir()):
         path.chmod(0o755 if path.is_dir() else 0o644)
+    (home / "secret.db-wal").chmod(0o000)
     home.chmod(0o555)
     out.chmod(0o777)
     try:
@@ -561,7 +564,7 @@ def test_forbidden():
                 check(f"{verb[0]} of {name}: {code} {err}", code == 0 and err == "")
                 check(f"{verb[0]} of {name} reads the latest answers: {told}", verb[0] not in ("leaderboard", "import") or model in told)
             (out / "taken.db").unlink(missing_ok=True)
-        for name, says in (("log.db", "log.db-wal' holds answers that can be read only where files can be made; copy both elsewhere"), ("cut.db", "cut.db-journal' holds a change that was cut off")):
+        for name, says in (("log.db", "log.db-wal' holds answers that can be read only where files can be made; copy both elsewhere"), ("secret.db", "secret.db-wal' holds answers"), ("cut.db", "cut.db-journal' holds a change that was cut off")):
             for verb in (("leaderboard", home / name), ("import", home / name, "-o", out / "taken.db")):
                 code, _, err = as_nobody(*verb)
                 check(f"{verb[0]} of {name}: {code} {err}", code == 3 and says in err and "readonly" not in err and left(out, "page.html"))
