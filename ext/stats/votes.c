@@ -12,9 +12,10 @@
 **
 **   1. votes_posterior.c has the maximum and the marginals of contrasts c'theta, by Laplace's
 **      method.  marginal.h normalises one, and finds its quantiles.
-**   2. P(lambda_a < lambda_b) is Phi(r*), r* = r + ln(q/r)/r (Barndorff-Nielsen; DiCiccio and
-**      Martin, Biometrika 78 (1991) 891-902), from one constrained maximum: r the signed root of
-**      twice the fall of ln post, q = -(d ln post / dx) sd (det N'H(x)N / det N'H(max)N)^(1/2).
+**   2. P(lambda_a < lambda_b) of two models is the Beta's.  Else it is Phi(r*), r* = r + ln(q/r)/r
+**      (Barndorff-Nielsen; DiCiccio and Martin, Biometrika 78 (1991) 891-902), from one constrained
+**      maximum: r the signed root of twice the fall of ln post, q = -(d ln post / dx) sd (det
+**      N'H(x)N / det N'H(max)N)^(1/2).
 **   3. Two models are told apart if 2 min(P, 1-P) is at most 1 - level after Holm's correction
 **      over all pairs; a rank's range counts those.
 */
@@ -23,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "beta.h"
 #include "normal.h"
 #include "votes_posterior.h"
 
@@ -120,14 +122,25 @@ static double r_star(ev_votes_posterior *v, double x) {
 static const double AT_MAXIMUM = 2e-4;
 
 /* Step 2, where `at` is the difference of the two at the maximum: the deviate of
-** P(lambda_a < lambda_b), which is 1/2 if they can be exchanged. */
-static double deviate_below(ev_votes_posterior *v, const ev_votes *votes, size_t a, size_t b,
-                            double at) {
-  if (are_alike(votes, a, b)) return 0;
+** P(lambda_a < lambda_b). */
+static double deviate_below(ev_votes_posterior *v, double at) {
   double near = fmax(AT_MAXIMUM, cbrt(1000 * v->rounding)) * v->sd;
   if (fabs(at) > near) return r_star(v, -at);
   double low = r_star(v, -near), high = r_star(v, near);
   return (low * (near + at) + high * (near - at)) / (2 * near);
+}
+
+/* P(lambda_a < lambda_b), and P(lambda_a > lambda_b): 1/2 if the two can be exchanged; of two
+** models without an advantage of the first place, that of P(a | decided) to be below 1/2. */
+static ev_point chance_below(ev_votes_posterior *v, const ev_votes *votes, size_t a, size_t b,
+                             double at) {
+  if (are_alike(votes, a, b)) return (ev_point){0.5, 0.5};
+  if (v->models == 2 && !votes->position) {
+    ev_beta d = ev_beta_make(1 + ev_votes_wins(votes, a, b), 1 + ev_votes_losses(votes, a, b));
+    return ev_beta_cdf(&d, (ev_point){0.5, 0.5});
+  }
+  double z = deviate_below(v, at);
+  return (ev_point){gsl_cdf_ugaussian_P(z), gsl_cdf_ugaussian_Q(z)};
 }
 
 /*
@@ -165,10 +178,11 @@ static ev_status rank_ratings(ev_votes_posterior *v, const ev_votes *votes,
   }
   for (size_t a = 0; a < m && v->status == EV_OK; a++)
     for (size_t b = a + 1; b < m && v->status == EV_OK; b++) {
-      double z = deviate_below(v, votes, a, b, set_pair(v, a, b));
-      ratings[a].rank += gsl_cdf_ugaussian_P(z);
-      ratings[b].rank += gsl_cdf_ugaussian_Q(z);
-      tests[count++] = (votes_test){z > 0 ? b : a, z > 0 ? a : b, 2 * gsl_cdf_ugaussian_Q(fabs(z))};
+      ev_point below = chance_below(v, votes, a, b, set_pair(v, a, b));
+      bool worse = below.x > below.y;
+      ratings[a].rank += below.x;
+      ratings[b].rank += below.y;
+      tests[count++] = (votes_test){worse ? b : a, worse ? a : b, 2 * fmin(below.x, below.y)};
     }
   if (v->status == EV_OK) mark_ranks(tests, count, 1 - options->level, ratings);
   free(tests);
@@ -239,10 +253,10 @@ static ev_status rate_pairs(ev_votes_posterior *v, const ev_votes *votes, const 
       double at = set_pair(v, a, b);
       *pairs = (ev_rated_pair){.a = a, .b = b};
       status = find_rating_interval(v, options, at, &pairs->diff);
-      double z =
-          deviate_below(v, votes, a, b, at); /* after the interval, whose points foretell it */
-      pairs->above = gsl_cdf_ugaussian_Q(z);
-      pairs->below = gsl_cdf_ugaussian_P(z);
+      ev_point below =
+          chance_below(v, votes, a, b, at); /* after the interval, whose points foretell it */
+      pairs->above = below.y;
+      pairs->below = below.x;
       if (status == EV_OK) status = v->status;
     }
   return status;

@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gsl/gsl_cdf.h>
 #include <gsl/gsl_errno.h>
+#include <gsl/gsl_randist.h>
 
 #include "../../ext/stats/proportion.h"
 #include "../../ext/stats/votes.h"
@@ -136,6 +138,16 @@ static void compare(const char *path) {
 ** Identities
 */
 /* With two models, P(a | no tie) has a Beta distribution, with ties and without. */
+/* P(Beta(1 + won, 1 + lost) < 1/2), which is the chance of more than that many heads in one toss
+** more than there are decided votes. */
+static double beta_below_half(double won, double decided) {
+  double sum = 0;
+  if (decided >= 100) return gsl_cdf_binomial_Q((unsigned)won, 0.5, (unsigned)decided + 1);
+  for (double k = won + 1; k <= decided + 1; k++)
+    sum += gsl_ran_binomial_pdf((unsigned)k, 0.5, (unsigned)decided + 1);
+  return sum;
+}
+
 static void two_models_are_a_beta(void) {
   static const double counts[][3] = {{7, 3, 0},   {7, 3, 5},       {1, 0, 4},
                                      {1, 0, 0},   {0, 40, 3},      {5e8, 3e8, 0},
@@ -155,7 +167,11 @@ static void two_models_are_a_beta(void) {
       near(hi, beta.hi, 1e-10, "two models, upper bound");
       near(pairs[0].diff.at, log((w + 1) / (decided - w + 1)), 1e-10 * (1 + fabs(pairs[0].diff.at)),
            "two models, maximum");
+      double below = beta_below_half(w, decided), accuracy = decided < 100 ? 1e-14 : 1e-8;
+      near(pairs[0].below, below, accuracy, "two models, P");
+      near(pairs[0].above, 1 - below, accuracy, "two models, P");
       rate(levels[l]);
+      near(ratings[0].rank, 1 + below, accuracy, "two models, rank");
       near(ratings[0].rating.ci.lo, pairs[0].diff.ci.lo / 2, 1e-9, "half of a pair");
       near(ratings[1].rating.ci.lo, -ratings[0].rating.ci.hi, 1e-9, "two ratings mirror");
     }

@@ -9,7 +9,7 @@ whose lambdas it treats as a Laplacian, and goes from x to x.
 Numbers have 80 bits, since 10^9 votes lose 9 digits.  The mass is computed by composite Gauss-Legendre panels, and a
 bound is the point at which part of a panel, with nodes of its own, completes the tail.  Everything is done twice, the
 second time with finer panels, and must agree within TOLERANCE standard deviations; two models without position must
-give a Beta's bounds.
+give a Beta's bounds, and have its P.
 """
 import functools
 
@@ -219,12 +219,13 @@ def reference(method, models, text, position, level, i, j):
         c[-1] = 1
     contrast = v.contrast(*c)
     at, lo, hi = contrast.interval(level)
-    if method == "bt_pairs" and models == 2 and not position:
+    two = method == "bt_pairs" and models == 2 and not position
+    if two:
         row = [int(n) for n in text.split("/")]
-        beta = stats.beta(1 + row[2], 1 + row[3]).ppf([(1 - level) / 2, (1 + level) / 2])
-        assert np.max(np.abs(special.expit([float(lo), float(hi)]) / beta - 1)) < 1e-9, (text, level)
+        beta = stats.beta(1 + row[2], 1 + row[3])
+        assert np.max(np.abs(special.expit([float(lo), float(hi)]) / beta.ppf([(1 - level) / 2, (1 + level) / 2]) - 1)) < 1e-9, (text, level)
     distinct = method == "bt_pairs" and abs(contrast.value) > 1e-3 * contrast.sd
-    below = repr(float(contrast.below())) if distinct else "-1"
+    below = repr(float(beta.cdf(0.5) if two else contrast.below())) if two or distinct else "-1"
     return [method, models, int(position), repr(level), i, j, number(at), number(lo), number(hi), below, text]
 
 
