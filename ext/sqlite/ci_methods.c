@@ -9,9 +9,13 @@ static const struct {
   const char *name;
   ev_model *model;
 } ci_methods[] = {
-    {"bayes", ev_bayes}, {"jeffreys", ev_jeffreys},
-    {"hdi", ev_hdi},     {"wilson", ev_wilson},
-    {"cp", ev_cp},       {"agresti_coull", ev_agresti_coull},
+    {"bayes", ev_bayes},
+    {"jeffreys", ev_jeffreys},
+    {"hdi", ev_hdi},
+    {"wilson", ev_wilson},
+    {"cp", ev_cp},
+    {"midp", ev_midp},
+    {"agresti_coull", ev_agresti_coull},
     {"clt", ev_clt},
 };
 

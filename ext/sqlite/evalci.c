@@ -114,6 +114,8 @@ static const evalci_function functions[] = {
     {"agresti_coull_ci", &evalci_of_rows, LEVEL, &one_proportion, .ci.counts = ev_agresti_coull},
     {"agresti_coull_ci_counts", &evalci_of_counts, LEVEL, &one_proportion,
      .ci.counts = ev_agresti_coull},
+    {"midp_ci", &evalci_of_rows, LEVEL, &one_proportion, .ci.counts = ev_midp},
+    {"midp_ci_counts", &evalci_of_counts, LEVEL, &one_proportion, .ci.counts = ev_midp},
     {"clt_ci", &evalci_of_rows, LEVEL, &one_proportion, .ci.counts = ev_clt},
     {"clt_ci_counts", &evalci_of_counts, LEVEL, &one_proportion, .ci.counts = ev_clt},
     {"prob_above", &evalci_of_rows, T_BETA, &one_proportion, .p.counts = ev_prob_above},

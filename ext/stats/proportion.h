@@ -13,6 +13,7 @@ ev_model ev_hdi;           /* highest density of the same posterior */
 ev_model ev_jeffreys;      /* ev_bayes with a = b = 1/2 */
 ev_model ev_wilson;        /* score interval */
 ev_model ev_cp;            /* Clopper-Pearson */
+ev_model ev_midp;          /* Clopper-Pearson with half the probability of the outcome */
 ev_model ev_agresti_coull; /* may leave [0,1] */
 ev_model ev_clt;           /* may collapse or leave [0,1] */
 

@@ -186,6 +186,7 @@ static void symmetries(void) {
     for (double k = 0; k <= n; k = k * 3 + 1) {
       mirrored(ev_bayes, k, n, 0.3, 2);
       mirrored(ev_cp, k, n, 1, 1);
+      mirrored(ev_midp, k, n, 1, 1);
       mirrored(ev_wilson, k, n, 1, 1);
     }
   }
@@ -269,14 +270,14 @@ static void flat_hdis_stay_inside(void) {
 
 /* lo <= hi, however small the level is. */
 static void bounds_are_ordered(void) {
-  static ev_model *const models[] = {ev_bayes,         ev_cp, ev_hdi, ev_jeffreys, ev_wilson,
-                                     ev_agresti_coull, ev_clt};
+  static ev_model *const models[] = {ev_bayes,         ev_cp,  ev_hdi, ev_jeffreys, ev_wilson,
+                                     ev_agresti_coull, ev_clt, ev_midp};
   static const double sizes[] = {1, 77, 69902, 5752734505431350.0};
   for (int i = 0; i < 4; i++)
     for (double level = 1e-18; level < 1e-7; level *= 7)
       for (double share = 0; share <= 1; share += 0.0625) {
         double counts[] = {floor(share * sizes[i]), sizes[i]};
-        for (int m = 0; m < 7; m++) {
+        for (int m = 0; m < 8; m++) {
           ev_interval ci =
               interval(models[m], counts, &(ev_options){.level = level, .a = 1, .b = 1});
           check(ci.lo <= ci.hi, "bounds are ordered", ci.lo, ci.hi);

@@ -54,6 +54,37 @@ def cp(k, n, level, a, b):
             1 if k == n else betaref.quantile(k + 1, n - k, tail, upper=True))
 
 
+def midp_lower(k, n, tail):
+    """The q at which P(X > k) + P(X = k)/2 is the tail: Newton's method in logit q."""
+    if k == 0:
+        return mp.mpf(0)
+    if k == n:
+        return mp.exp(mp.log(2 * tail) / n)
+    ln_choose = mp.loggamma(n + 1) - mp.loggamma(k + 1) - mp.loggamma(n - k + 1)
+    # between Clopper-Pearson's bounds of k and of k + 1
+    t = (betaref.lower_quantile(mp.mpf(k), mp.mpf(n - k + 1), tail) + betaref.lower_quantile(mp.mpf(k + 1), mp.mpf(n - k), tail)) / 2
+    for _ in range(60):
+        q, p = betaref.expit(t), betaref.expit(-t)
+        exactly = mp.exp(ln_choose + k * mp.log(q) + (n - k) * mp.log(p))
+        beyond = betaref.lower_tail(mp.mpf(k + 1), mp.mpf(n - k), t)
+        step = (tail - beyond - exactly / 2) / (exactly * ((n - k) * q + (k - n * q) / 2))
+        t += step
+        if abs(step) < mp.mpf(10) ** -18 * max(1, abs(t)):
+            return betaref.expit(t)
+    raise ArithmeticError(f"no mid-p bound at {k} of {n}, {tail}")
+
+
+def midp(k, n, level, a, b):
+    """1 minus the lower bound of the wrong answers is the upper one; of small counts all is checked by plain sums."""
+    tail = (1 - mp.mpf(level)) / 2
+    lo, hi = midp_lower(k, n, tail), 1 - midp_lower(n - k, n, tail)
+    if n <= 50:
+        pmf = lambda x, q: mp.binomial(n, x) * q ** x * (1 - q) ** (n - x)  # noqa: E731
+        assert k == 0 or abs(mp.fsum(pmf(x, lo) for x in range(k + 1, n + 1)) + pmf(k, lo) / 2 - tail) < 1e-30
+        assert k == n or abs(mp.fsum(pmf(x, hi) for x in range(k)) + pmf(k, hi) / 2 - tail) < 1e-30
+    return lo, hi
+
+
 def hdi(k, n, level, a, b):
     return betaref.hdi(mp.mpf(a) + k, mp.mpf(b) + (n - k), level)
 
@@ -79,6 +110,7 @@ def thinned(rows, keep):
 PLAN = [
     (bayes, thinned(grid(PRIORS), 900)),
     (cp, thinned(grid([(1, 1)]), 350)),
+    (midp, thinned(grid([(1, 1)]), 350)),
     (hdi, thinned(grid(PRIORS[:3] + PRIORS[5:]), 120)),
     (wilson, grid([(1, 1)])),
     (clt, thinned(grid([(1, 1)]), 200)),
