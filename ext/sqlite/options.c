@@ -63,17 +63,30 @@ static bool read_threshold(evalci_call *call, sqlite3_value **argv, ev_options *
 }
 
 /* Below 1e-300 a shape parameter could underflow beside the counts; above 2^53 the prior would
-** swamp them. */
-static bool read_shape(evalci_call *call, const char *name, sqlite3_value *value, double *shape) {
-  if (evalci_read_number(value, shape) && *shape >= 1e-300 && *shape <= 0x1p53) return true;
-  return evalci_fail(call,
-                     "prior %s must be a positive number from 1e-300 to 2^53, got %s; "
-                     "a = b = 1 is uniform, a = b = 0.5 is Jeffreys",
-                     name, evalci_show(value).text);
+** swamp them.  The posterior of a model that is all right or all wrong must not be too flat on the
+** scale of a logit to be integrated with another's: then 0.1 is the least. */
+static bool read_shape(evalci_call *call, const char *name, bool of_two, const char *usual,
+                       sqlite3_value *value, double *shape) {
+  if (evalci_read_number(value, shape) && *shape >= (of_two ? 0.1 : 1e-300) && *shape <= 0x1p53)
+    return true;
+  return evalci_fail(call, "prior %s must be a positive number from %s to 2^53, got %s; %s", name,
+                     of_two ? "0.1" : "1e-300", evalci_show(value).text, usual);
 }
 
 static bool read_beta(evalci_call *call, sqlite3_value **argv, ev_options *out) {
-  return read_shape(call, "a", argv[0], &out->a) && read_shape(call, "b", argv[1], &out->b);
+  static const char usual[] = "a = b = 1 is uniform, a = b = 0.5 is Jeffreys";
+  return read_shape(call, "a", false, usual, argv[0], &out->a) &&
+         read_shape(call, "b", false, usual, argv[1], &out->b);
+}
+
+static bool read_alpha_beta(evalci_call *call, sqlite3_value **argv, ev_options *out) {
+  static const char usual[] = "alpha = beta = 1 is uniform, alpha = beta = 0.5 is Jeffreys";
+  return read_shape(call, "alpha", true, usual, argv[0], &out->a) &&
+         read_shape(call, "beta", true, usual, argv[1], &out->b);
+}
+
+static bool read_dirichlet(evalci_call *call, sqlite3_value **argv, ev_options *out) {
+  return read_shape(call, "alpha", false, "1 is uniform, 0.5 is Jeffreys", argv[0], &out->a);
 }
 
 static bool read_hierarchy(evalci_call *call, sqlite3_value **argv, ev_options *out) {
@@ -178,6 +191,13 @@ static const option options_table[] = {
     {EVALCI_MARGIN, false, {"margin"}, read_margin, {FIELD(margin)}, {"margin"}},
     {EVALCI_LOSS, true, {"margin"}, read_margin, {FIELD(margin)}, {"margin"}},
     {EVALCI_BETA, false, {"a", "b"}, read_beta, {FIELD(a), FIELD(b)}, {"prior a", "prior b"}},
+    {EVALCI_ALPHA_BETA,
+     false,
+     {"alpha", "beta"},
+     read_alpha_beta,
+     {FIELD(a), FIELD(b)},
+     {"prior alpha", "prior beta"}},
+    {EVALCI_DIRICHLET, false, {"alpha"}, read_dirichlet, {FIELD(a)}, {"prior alpha"}},
     {EVALCI_HIERARCHY, false, {"prior"}, read_hierarchy, {FIELD(prior)}, {"prior"}},
     {EVALCI_WEIGHTS, false, {"weights"}, read_weights, {FIELD(distance)}, {"weights"}},
     {EVALCI_METRIC, false, {"metric"}, read_metric, {FIELD(distance)}, {"metric"}},

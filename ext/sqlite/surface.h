@@ -111,10 +111,12 @@ enum {
   EVALCI_ATTEMPTS = 1 << 0, /* k of pass@k, required */
   EVALCI_LEVEL = 1 << 1,
   EVALCI_MARGIN = 1 << 2,
-  EVALCI_BETA = 1 << 3,      /* a, b of a Beta prior */
-  EVALCI_HIERARCHY = 1 << 4, /* the prior of the clusters' intraclass correlation, by name */
-  EVALCI_RANGE = 1 << 5,     /* lo, hi of the scores */
-  EVALCI_LOSS = 1 << 10,     /* a margin, required */
+  EVALCI_BETA = 1 << 3,        /* a, b of a Beta prior */
+  EVALCI_ALPHA_BETA = 1 << 13, /* the same for each of two models, whose columns are a and b */
+  EVALCI_DIRICHLET = 1 << 14,  /* alpha of a Dirichlet prior with equal weights */
+  EVALCI_HIERARCHY = 1 << 4,   /* the prior of the clusters' intraclass correlation, by name */
+  EVALCI_RANGE = 1 << 5,       /* lo, hi of the scores */
+  EVALCI_LOSS = 1 << 10,       /* a margin, required */
   EVALCI_DIGITS = 1 << 6,
   EVALCI_UNIT = 1 << 7,
   EVALCI_POINT = 1 << 8,

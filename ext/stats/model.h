@@ -27,7 +27,7 @@ typedef enum ev_distance {
 /* The options of a call.  A model reads those that it needs. */
 typedef struct ev_options {
   double level;     /* strictly between 0 and 1 */
-  double a, b;      /* the Beta prior, both positive */
+  double a, b;      /* the Beta prior, both positive; a is also each weight of a Dirichlet prior */
   double lo, hi;    /* the range of scores, lo < hi */
   double power;     /* the wanted one, strictly between 0 and 1 */
   double margin;    /* of a difference, at most hi - lo either way */

@@ -1,6 +1,6 @@
 /*
 ** The odds ratio of two models on different questions.  Its logarithm X is the difference of the
-** logits of independent theta_A and theta_B, Beta(k+1, n-k+1) each.
+** logits of independent theta_A and theta_B, Beta(a+k, b+n-k) each.
 **
 **   1. X is also logit(1 - theta_B) - logit(1 - theta_A): take the form whose first share has the
 **      narrower posterior, f, the other's being g with the distribution G.
@@ -143,8 +143,9 @@ ev_status ev_odds_ratio(const double *c, const ev_options *options, ev_host host
   (void)host;
   assert(c[0] >= 0 && c[0] <= c[1] && c[1] >= 1);
   assert(c[2] >= 0 && c[2] <= c[3] && c[3] >= 1);
-  const double a[] = {c[0] + 1, c[1] - c[0] + 1}, wrong_a[] = {a[1], a[0]};
-  const double b[] = {c[2] + 1, c[3] - c[2] + 1}, wrong_b[] = {b[1], b[0]};
+  const double prior_a = options->a, prior_b = options->b;
+  const double a[] = {c[0] + prior_a, c[1] - c[0] + prior_b}, wrong_a[] = {a[1], a[0]};
+  const double b[] = {c[2] + prior_a, c[3] - c[2] + prior_b}, wrong_b[] = {b[1], b[0]};
   odds_shift right = odds_of_shapes(a, b), wrong = odds_of_shapes(wrong_a, wrong_b);
   double lower, upper, tail = ev_tail(options);
   ev_status status = odds_upper(&right, tail, &upper);

@@ -1,6 +1,6 @@
 /*
 ** Two models on different questions: independent posteriors
-** theta ~ Beta(k+1, n-k+1) each.
+** theta ~ Beta(a+k, b+n-k) each.
 */
 #ifndef EV_UNPAIRED_H
 #define EV_UNPAIRED_H

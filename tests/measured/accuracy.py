@@ -19,7 +19,7 @@ DIRECT = {"mean": [FOLDER / "stats/mean.csv"], "hierarchy": [FOLDER / "stats/eac
           "sign_flip": [FOLDER / "stats/sign_flip.csv"], "votes": [FOLDER / "stats/votes.csv"]}
 LINE = re.compile(r"^(\w+) +(\d+) +([\d.e+-]+) +([\d.e+-]+) +([\d.e-]+ (?:relative|absolute|of the range))$", re.M)
 ENDINGS = "_ci_counts", "_counts", "_ci", ""
-NO_COUNT = re.compile("method|level|prior_.*|lo|hi|rows")
+NO_COUNT = re.compile("method|level|margin|alpha|beta|prior_.*|lo|hi|rows")
 INTRO = """\
 # How accurate is it?
 

@@ -94,7 +94,8 @@ static void differences_of_most_questions(void) {
   static const double levels[] = {1 - 1e-9, 1e-9};
   for (size_t i = 0; i < sizeof most / sizeof *most; i++)
     for (int j = 0; j < 2; j++) {
-      ev_interval ci = interval(ev_diff, most[i], &(ev_options){.level = levels[j]});
+      ev_interval ci =
+          interval(ev_diff, most[i], &(ev_options){.level = levels[j], .a = 1, .b = 1});
       check(ci.lo <= ci.hi, "bounds of 10^15 questions in order", ci.lo, ci.hi);
     }
 }
@@ -106,7 +107,7 @@ static void wrong_for_right_changes_nothing_of_odds(void) {
     const double *c = unpaired_counts[i];
     double swapped[] = {c[2], c[3], c[0], c[1]};
     double both[] = {c[3] - c[2], c[3], c[1] - c[0], c[1]};
-    ev_options options = {.level = 0.9};
+    ev_options options = {.level = 0.9, .a = 1, .b = 1};
     ev_interval x = interval(ev_odds_ratio, c, &options);
     ev_interval y = interval(ev_odds_ratio, swapped, &options);
     ev_interval z = interval(ev_odds_ratio, both, &options);
@@ -120,7 +121,7 @@ static void wrong_for_right_changes_nothing_of_odds(void) {
 static void odds_ratios_are_in_order(void) {
   for (int i = 0; i < 1000; i++) {
     double counts[] = {4e15 + 1e12 * i, 9e15, 3e15 + 7e11 * i, 8e15};
-    ev_options options = {.level = 1e-10};
+    ev_options options = {.level = 1e-10, .a = 1, .b = 1};
     ev_interval x = interval(ev_odds_ratio, counts, &options);
     check(x.lo <= x.hi, "bounds in order", x.lo, x.hi);
   }
@@ -163,6 +164,66 @@ static void a_margin_is_the_integral_of_polynomials(void) {
       check(fabs(p - sum) < 1e-12, "P beyond a margin", p, sum);
     }
   gsl_integration_glfixed_table_free(rule);
+}
+
+/* B's density times A's tail. */
+typedef struct lead {
+  double a[2], b[2], margin;
+} lead;
+
+static double lead_density(double x, void *context) {
+  const lead *l = context;
+  return gsl_ran_beta_pdf(x, l->b[0], l->b[1]) *
+         gsl_cdf_beta_Q(fmin(1, x + l->margin), l->a[0], l->a[1]);
+}
+
+static const double shapes_of_priors[][2] = {{0.5, 0.5}, {0.1, 0.1},   {2.5, 0.3},
+                                             {1, 0.7},   {30.5, 0.25}, {7.9, 8.1}};
+
+/* With any prior P(A > B + margin) is an integral, powers at whose ends GSL's adaptive rule takes
+** into account; A is above B + margin for certain where B is below -margin. */
+static void a_margin_with_a_prior_is_the_integral(void) {
+  gsl_integration_workspace *room = gsl_integration_workspace_alloc(1000);
+  for (size_t i = 0; i < sizeof unpaired_counts / sizeof *unpaired_counts; i++)
+    for (size_t j = 0; j < sizeof shapes_of_priors / sizeof *shapes_of_priors; j++)
+      for (double margin = -0.9; margin < 1; margin += 0.36) {
+        const double *c = unpaired_counts[i], *s = shapes_of_priors[j];
+        ev_options options = {.level = 0.95, .a = s[0], .b = s[1], .margin = margin};
+        lead l = {{c[0] + s[0], c[1] - c[0] + s[1]}, {c[2] + s[0], c[3] - c[2] + s[1]}, margin};
+        gsl_function f = {lead_density, &l};
+        double from = fmax(0, -margin), to = fmin(1, 1 - margin), sum, error, p = NAN;
+        gsl_integration_qags(&f, from, to, 0, 1e-11, 1000, room, &sum, &error);
+        sum += gsl_cdf_beta_P(from, l.b[0], l.b[1]);
+        ev_prob_better(c, &options, (ev_host){0}, &p);
+        check(fabs(p - sum) < 1e-9, "P beyond a margin with a prior", p, sum);
+      }
+  gsl_integration_workspace_free(room);
+}
+
+/* At the bounds of a difference P is the tail of the level, unless they round to -1 or 1; and
+** exchanging the models mirrors. */
+static void bounds_with_a_prior_leave_the_tails(void) {
+  for (size_t i = 0; i < sizeof unpaired_counts / sizeof *unpaired_counts; i++)
+    for (size_t j = 0; j < sizeof shapes_of_priors / sizeof *shapes_of_priors; j++)
+      for (int k = 0; k < 3; k++) {
+        const double *c = unpaired_counts[i], *s = shapes_of_priors[j];
+        double swapped[] = {c[2], c[3], c[0], c[1]}, level = (double[]){0.95, 0.5, 0.9999}[k], p;
+        ev_options options = {.level = level, .a = s[0], .b = s[1]};
+        ev_interval x = interval(ev_diff, c, &options), y = interval(ev_diff, swapped, &options);
+        ev_interval odds = interval(ev_odds_ratio, c, &options);
+        ev_interval other = interval(ev_odds_ratio, swapped, &options);
+        check(x.lo == -y.hi && x.hi == -y.lo, "mirrored with a prior", x.lo, -y.hi);
+        check(fabs(odds.lo * other.hi - 1) < 1e-14, "odds with a prior", odds.lo, 1 / other.hi);
+        options.margin = x.hi;
+        check(ev_prob_better(c, &options, (ev_host){0}, &p) == EV_OK, "at the upper bound", k, 0);
+        check(x.hi == 1 || fabs(p / ev_tail(&options) - 1) < 1e-6, "at the upper bound", p,
+              ev_tail(&options));
+        options.margin = -x.lo;
+        check(ev_prob_better(swapped, &options, (ev_host){0}, &p) == EV_OK, "at the lower bound", k,
+              0);
+        check(x.lo == -1 || fabs(p / ev_tail(&options) - 1) < 1e-6, "at the lower bound", p,
+              ev_tail(&options));
+      }
 }
 
 /* Masses of a normal density from its values on a lattice: sinc interpolation errs by
@@ -640,6 +701,8 @@ int main(void) {
   odds_ratios_are_in_order();
   prob_better_is_the_finite_sum();
   a_margin_is_the_integral_of_polynomials();
+  a_margin_with_a_prior_is_the_integral();
+  bounds_with_a_prior_leave_the_tails();
   sinc_masses_are_the_normals();
   fisher_keeps_small_cells_of_large_tables();
   fisher_integral_is_the_sum();

@@ -109,6 +109,7 @@ def check_functions(name, got, sql):
         "aggregate of counts": "clustered_ci_counts(column1, column2, 0.95, 'icc') FROM (VALUES (1, 4), (2, 5), (3, 6))",
         "clusters": "clustered_ci(column1, column2) FROM (VALUES (1, 'a'), (0, 'a'), (1, 'b'), (1, 'b'))",
         "json": "clustered_each_counts(column1, column2, column3) FROM (VALUES ('a', 1, 4), ('b', 2, 5))",
+        "each prior": "diff_ci_counts(18, 20, 12, 20, 0.95, 0.5, 2)", "cells": "f1_ci_counts(8, 2, 3, 0.95, 0.5)",
         "text": "ci_text(diff_ci_counts(18, 20, 12, 20))", "ends": "ci_hi(fisher_or_ci_counts(5, 5, 0, 5))", "nothing": "NULL",
         "number": "mean_ci(column1, 0.95, -1, 2) FROM (VALUES (0.1), (0.2), (0.7))", "whole": "plan_n(0.8, 0.1)",
         "p": "paired_p(column1, column2) FROM (VALUES (1, 0), (0, 0), (1, 1))", "third": "bayes_ci_counts(1, 3, 1 / 3.0)",

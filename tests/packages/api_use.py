@@ -101,6 +101,7 @@ def functions():
         "rows": s.bayes_ci([1, 0, 1, 1]), "each": s.bayes_ci_counts([18, 10, 0], [20, 20, 0]), "one": s.bayes_ci_counts([18], [20]),
         "aggregate of counts": s.clustered_ci_counts([1, 2, 3], [4, 5, 6], prior="icc"), "alone": s.clustered_ci(3, 5),
         "clusters": s.clustered_ci([1, 0, 1, 1], ["a", "a", "b", "b"]), "json": s.clustered_each_counts(["a", "b"], [1, 2], [4, 5]),
+        "each prior": s.diff_ci(18, 20, 12, 20, alpha=0.5, beta=2), "cells": s.f1_ci(8, 2, 3, alpha=0.5),
         "text": s.ci_text(s.diff_ci(18, 20, 12, 20)), "ends": s.ci_hi(s.fisher_or_ci(5, 5, 0, 5)), "nothing": s.bayes_ci(0, 0),
         "number": s.mean_ci([0.1, 0.2, 0.7], lo=-1, hi=2), "whole": s.plan_n(0.8, 0.1), "p": s.paired_p([1, 0, 1], [0, 0, 1]),
         "picture": s.forest_svg(["a"], [0.5], [(0.25, 0.75)], {"title": "T & T"}), "methods": records(s.ci_methods(18, 20)),

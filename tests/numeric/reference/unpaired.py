@@ -3,8 +3,10 @@
 Independent of the C code: P, the difference and the odds ratio are integrals of
 one beta density times the other's distribution function, both as polynomial
 interpolants on Gauss-Legendre panels in 40-digit arithmetic.  (The same code in
-long doubles gives Newton's start.)  P itself is its exact finite sum, and must
-agree with the quadrature.  The Fisher bounds are Newton roots of the noncentral
+long doubles gives Newton's start.)  With a prior that is not whole a density has
+a power at each end, towards which panels then shrink by factors of four.  P itself
+is its exact finite sum if the prior's a is whole and the sum short, and must agree
+with the quadrature.  The Fisher bounds are Newton roots of the noncentral
 hypergeometric tails, summed term by term and checked against scipy.
 """
 import functools
@@ -17,7 +19,7 @@ from scipy import optimize, special, stats
 
 import betaref  # noqa: F401, sets 40 digits
 
-HEADER = ["method", "k_a", "n_a", "k_b", "n_b", "level", "lo", "hi"]
+HEADER = ["method", "k_a", "n_a", "k_b", "n_b", "margin", "level", "alpha", "beta", "lo", "hi"]
 DIGITS = 20
 ORDER = 20
 LD = np.longdouble
@@ -91,18 +93,31 @@ def spread(mode, sd, lowest, highest):
     return {e for e in out if lowest <= e <= highest}
 
 
-class Theta:
-    """Beta(k+1, n-k+1) as a density of theta, unnormalised: a polynomial."""
+def graded(points):
+    """Panels that shrink towards every point, for powers there: down to 1e-79, below which is 1e-20 of a power of 1/4."""
+    points = sorted(points)
+    out = set(points)
+    for low, high in zip(points, points[1:]):
+        for j in range(130):
+            part = (high - low) / 2 / mp.mpf(4) ** j
+            out |= {low + part, high - part}
+    return out
 
-    def __init__(self, k, n):
-        self.k, self.n = k, n
-        k, n = mp.mpf(k), mp.mpf(n)
-        self.mode = k / n
-        self.edges = spread(self.mode, mp.sqrt((k + 1) * (n - k + 1) / (n + 3)) / (n + 2), mp.mpf(0), mp.mpf(1))
+
+class Theta:
+    """Beta(k+a, n-k+b) as a density of theta, unnormalised: a polynomial if a and b are whole."""
+
+    def __init__(self, k, n, a=1, b=1):
+        self.right, self.wrong = mp.mpf(k) + a - 1, mp.mpf(n - k) + b - 1
+        self.whole = a == int(a) and b == int(b)
+        right, wrong = self.right + 1, self.wrong + 1
+        self.mode = mp.mpf(k) / n if (a, b) == (1, 1) else right / (right + wrong)
+        sd = mp.sqrt(right * wrong / (right + wrong + 1)) / (right + wrong)
+        self.edges = spread(self.mode, sd, mp.mpf(0), mp.mpf(1))
 
     def density(self, arithmetic, shift):
         """As a function of t, theta = t + shift."""
-        k, rest = self.k, self.n - self.k
+        k, rest = arithmetic.number(self.right), arithmetic.number(self.wrong)
         mode, wrong = arithmetic.number(self.mode), arithmetic.number(1 - self.mode)
 
         def f(t):
@@ -120,10 +135,12 @@ class Theta:
 
 
 class Logit:
-    """The same as a density of t = logit(theta)."""
+    """The same as a density of t = logit(theta), which is smooth whatever a and b are."""
 
-    def __init__(self, k, n):
-        self.a, self.b = mp.mpf(k + 1), mp.mpf(n - k + 1)
+    whole = True
+
+    def __init__(self, k, n, a=1, b=1):
+        self.a, self.b = mp.mpf(k) + a, mp.mpf(n - k) + b
         self.mode = mp.log(self.a / self.b)
         # beyond, less than e^-110 of the peak: the tails fall like e^(a t) and e^(-b t)
         sd = mp.sqrt(1 / self.a + 1 / self.b)
@@ -143,7 +160,10 @@ class Logit:
 
 def difference(a, b, c, arithmetic):
     """P(A - B < c), P(A - B > c) and the density at c."""
-    edges = sorted(b.edges | {e - c for e in a.edges})
+    edges = b.edges | {e - c for e in a.edges}
+    if not (a.whole and b.whole):
+        edges |= graded({mp.mpf(0), mp.mpf(1), -c, 1 - c})
+    edges = sorted(edges)
     return compare(b.density(arithmetic, 0), a.density(arithmetic, arithmetic.number(c)), edges, arithmetic)
 
 
@@ -165,6 +185,13 @@ def bound(a, b, tail, upper, lowest, highest):
         if abs(step) * value[2] < tail * mp.mpf(10) ** -9:
             return c
     raise ArithmeticError(f"no bound at {c}")
+
+
+def short_sum(ka, na, kb, nb, a, b):
+    """P(theta_A > theta_B) if a is whole: the sum over i < ka + a, the posteriors being Beta(ka+a, na-ka+b) and so on."""
+    wrong_a, right_b, wrong_b = na - ka + mp.mpf(b), kb + mp.mpf(a), nb - kb + mp.mpf(b)
+    return mp.fsum(mp.exp(ln_beta(right_b + i, wrong_a + wrong_b) - ln_beta(mp.mpf(1 + i), wrong_a) - ln_beta(right_b, wrong_b))
+                   / (wrong_a + i) for i in range(ka + int(a)))
 
 
 def finite_sum(ka, na, kb, nb):
@@ -203,34 +230,40 @@ def text(x):
     return "inf" if x == mp.inf else mp.nstr(mp.mpf(x), DIGITS)
 
 
-def line(method, ka, na, kb, nb, level, lo, hi):
-    return [method, str(ka), str(na), str(kb), str(nb), repr(level), text(lo), text(hi)]
+def line(method, ka, na, kb, nb, level, lo, hi, a=1, b=1):
+    return [method, str(ka), str(na), str(kb), str(nb), "0", repr(level), repr(a), repr(b), text(lo), text(hi)]
 
 
 def tail_of(level):
     return (1 - mp.mpf(level)) / 2
 
 
-def prob_better(ka, na, kb, nb, level):
-    exact = finite_sum(ka, na, kb, nb), finite_sum(kb, nb, ka, na)
+def prob_better(ka, na, kb, nb, level, a=1, b=1):
+    worse, better, _ = difference(Logit(ka, na, a, b), Logit(kb, nb, a, b), mp.mpf(0), Exact)
+    if (a, b) == (1, 1):
+        exact = finite_sum(ka, na, kb, nb), finite_sum(kb, nb, ka, na)
+    elif a == int(a) and max(ka, kb) <= 2000:
+        exact = short_sum(ka, na, kb, nb, a, b), short_sum(kb, nb, ka, na, a, b)
+    else:
+        exact = better, worse
     assert abs(sum(exact) - 1) < mp.mpf(10) ** -25, (ka, na, kb, nb, exact)
-    worse, better, _ = difference(Logit(ka, na), Logit(kb, nb), mp.mpf(0), Exact)
     for quadrature, value in zip((better, worse), exact):
         assert abs(quadrature - value) < mp.mpf(10) ** -18 * value + mp.mpf(10) ** -30, (ka, na, kb, nb, quadrature, value)
     # what underflows is 0
-    return line("prob_better", ka, na, kb, nb, level, *(p if p > sys.float_info.min else 0 for p in exact))
+    return line("prob_better", ka, na, kb, nb, level, *(p if p > sys.float_info.min else 0 for p in exact), a, b)
 
 
-def diff(ka, na, kb, nb, level):
-    a, b = Theta(ka, na), Theta(kb, nb)
-    ends = (bound(a, b, tail_of(level), upper, -1, 1) for upper in (False, True))
-    return line("diff", ka, na, kb, nb, level, *ends)
+def diff(ka, na, kb, nb, level, a=1, b=1):
+    thetas = Theta(ka, na, a, b), Theta(kb, nb, a, b)
+    with mp.workdps(40 if thetas[0].whole else 120):
+        ends = [bound(*thetas, tail_of(level), upper, -1, 1) for upper in (False, True)]
+    return line("diff", ka, na, kb, nb, level, *ends, a, b)
 
 
-def odds_ratio(ka, na, kb, nb, level):
-    a, b = Logit(ka, na), Logit(kb, nb)
-    ends = (mp.exp(bound(a, b, tail_of(level), upper, -100, 100)) for upper in (False, True))
-    return line("odds_ratio", ka, na, kb, nb, level, *ends)
+def odds_ratio(ka, na, kb, nb, level, a=1, b=1):
+    thetas = Logit(ka, na, a, b), Logit(kb, nb, a, b)
+    ends = (mp.exp(bound(*thetas, tail_of(level), upper, -100, 100)) for upper in (False, True))
+    return line("odds_ratio", ka, na, kb, nb, level, *ends, a, b)
 
 
 def diff_clt(ka, na, kb, nb, level):
@@ -336,6 +369,19 @@ DEEP = [
 ]
 
 
+# Beta(a, b) priors, with and without a model that is all right or all wrong
+PRIORS = [(0.5, 0.5), (1 / 3, 1 / 3), (2, 5), (1, 0.25), (3, 0.5), (0.7, 12.3), (90, 10)]
+WITH_PRIORS = [
+    (18, 20, 12, 20), (0, 1, 1, 1), (20, 20, 20, 20), (0, 20, 20, 20), (3, 9, 3, 9), (0, 10, 0, 10), (20, 20, 17, 20), (1, 1, 999, 1000),
+    (0, 3, 10**6, 10**6), (700, 1000, 650, 1000), (10**6, 10**6, 2, 2), (7, 10**6, 0, 10**9), (5, 7, 3, 1000),
+]
+
+
+def with_priors(tables):
+    """Every table with two of the priors."""
+    return [(*table, LEVELS[i % len(LEVELS)], *PRIORS[(3 * i + j) % len(PRIORS)]) for i, table in enumerate(tables) for j in (0, 1)]
+
+
 def drawn(seed, count, sizes):
     """Tables of mixed sizes, with counts that are similar, at an end, or arbitrary."""
     rng = random.Random(seed)
@@ -364,4 +410,5 @@ def rows():
         if function is diff:
             jobs += [(diff, args) for args in DEEP]
     jobs += [(odds_ratio, args) for args in FAR]
+    jobs += [(function, args) for function in (prob_better, diff, odds_ratio) for args in with_priors(WITH_PRIORS)[::1 + (function is diff)]]
     return jobs

@@ -256,7 +256,7 @@ def ci_methods(k: int, n: int, level: float = 0.95) -> "pandas.DataFrame":
 # ---- Functions ----
 
 # The defaults of optional arguments, for calls that give only a later one.
-_USUAL = {"level": 0.95, "sure": 0.95, "margin": 0, "a": 1, "b": 1, "power": 0.8, "lo": 0, "hi": 1, "point": None, "digits": 1}
+_USUAL = {"level": 0.95, "sure": 0.95, "margin": 0, "a": 1, "b": 1, "alpha": 1, "beta": 1, "power": 0.8, "lo": 0, "hi": 1, "point": None, "digits": 1}
 
 
 def _signature(name: str) -> Optional[str]:
