@@ -37,11 +37,11 @@ void board_free(board *b) {
   free(b->held_slices.held);
   free(b->shrunken_slices.shrunken);
   void *const owned[] = {
-      b->model,      b->task,    b->extras,   b->model_order, b->model_place, b->task_place,
-      b->task_order, b->by_task, b->rows,     b->row_of,      b->cells,       b->sums,
-      b->task_begin, b->common,  b->parts,    b->totals,      b->pairs,       b->won,
-      b->lost,       b->unknown, b->rests,    b->miskeyed,    b->spent,       b->spent_begin,
-      b->latencies,  b->costs,   b->frontier, b->nested};
+      b->model,      b->task,    b->extras,  b->model_order, b->model_place, b->task_place,
+      b->task_order, b->by_task, b->rows,    b->row_of,      b->cells,       b->sums,
+      b->task_begin, b->common,  b->parts,   b->totals,      b->pairs,       b->won,
+      b->lost,       b->unknown, b->rests,   b->miskeyed,    b->spent,       b->spent_begin,
+      b->latencies,  b->costs,   b->frontier};
   for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
   free(b);
 }
@@ -52,6 +52,13 @@ void board_add_share(board_sum *sum, double share) {
   int64_t units = (int64_t)(share * SHARE_UNIT);
   sum->units += units;
   sum->rest += (int64_t)((share * SHARE_UNIT - (double)units) * SHARE_UNIT);
+}
+
+void board_add_shares(board_sum *sum, double share, double times) {
+  board_sum one = {0, 0};
+  board_add_share(&one, share);
+  sum->units += one.units * (int64_t)times;
+  sum->rest += one.rest * (int64_t)times;
 }
 
 void board_add_right(board_sum *sum, uint64_t answers) {

@@ -35,7 +35,7 @@ typedef struct board_name {
 
 typedef struct board_settings {
   double level;      /* of every interval; verdicts use the threshold 1 - level */
-  bool by_task;      /* each task counts the same; else each answer */
+  bool by_task;      /* each task counts the same; else each question */
   bool errors_wrong; /* an unknown answer counts as wrong; else it is left out */
   bool errors_given; /* the options set the above; else a gate counts unknown answers as wrong */
   bool ranged;       /* the range of scores, in tasks whose rows do not declare one */
@@ -86,7 +86,7 @@ size_t board_task_at(const board *b, size_t place);
 typedef struct board_standing {
   double n, correct, errored; /* answers: known, right, unknown */
   double questions, tasks;    /* questions with a known answer */
-  double accuracy;            /* the mean share; NAN where there is none */
+  double accuracy;            /* the mean of question means; NAN where there is none */
   bool asked;                 /* has a row at all */
   bool graded, repeated;      /* has graded answers, has a question with several */
   bool outside;               /* has a score outside its task's range */
@@ -98,8 +98,8 @@ board_standing board_model_standing(const board *b, size_t model);
 board_standing board_task_standing(const board *b, size_t model, size_t task);
 const char *board_method(const board *b, const board_standing *s, bool over_tasks);
 ev_status board_model_interval(board *b, size_t model, ev_host host, ev_interval *ci);
-ev_status board_task_method(board *b, size_t model, size_t task, ev_host host, const char **method);
-ev_status board_task_interval(board *b, size_t model, size_t task, ev_host host, ev_interval *ci);
+ev_status board_task_interval(const board *b, size_t model, size_t task, ev_host host,
+                              ev_interval *ci);
 
 /* The range of a task's scores; false where its answers are right or wrong. */
 bool board_task_range(const board *b, size_t task, double *lo, double *hi);
@@ -114,7 +114,7 @@ ev_status board_other_tasks(board *b, size_t model, ev_host host, ev_interval *c
 ev_status board_bounded(board *b, size_t model, ev_host host, ev_interval *ci);
 
 /* The accuracy if all unknown answers were wrong, and if all were right. */
-void board_extremes(const board *b, size_t model, double *lowest, double *highest);
+ev_status board_extremes(const board *b, size_t model, double *lowest, double *highest);
 
 /* common.c: the same on the questions that every model answered. */
 double board_common_questions(const board *b);
@@ -253,13 +253,7 @@ ev_status board_passes(const board *b, size_t model, size_t task, double k, boar
 ev_status board_pass_intervals(const board *b, size_t model, size_t task, double k, ev_host host,
                                board_pass *pass);
 
-/* noise.c: a task's interval from all of the model's tasks, questions and attempts at once, if some
-** question of the task was asked again, answers are right or wrong, and there is another such task;
-** !*nested where that is not so, or where the computation gave up, and then *ci is not set. */
-ev_status board_nested_interval(board *b, size_t model, size_t task, ev_host host, bool *nested,
-                                ev_interval *ci);
-
-/* Whether some question of a task whose answers are right or wrong was asked again. */
+/* noise.c: whether some question of a task whose answers are right or wrong was asked again. */
 bool board_asked_again(const board *b, size_t model);
 
 /* The shares of the variance of one answer that are the tasks', the questions' and the reruns',

@@ -11,17 +11,12 @@ static void add_common(const board *b, size_t model, uint32_t question, board_st
                        board_sum *sum) {
   board_cell cell = board_answer(b, model, question);
   s->n += cell.n;
+  s->correct += cell.total;
   s->questions++;
   s->graded |= b->task[board_task_of(b, question)].graded;
   s->repeated |= cell.n > 1;
   s->outside |= cell.outside;
-  if (cell.n > 1) {
-    const board_sum *kept = &b->sums[model * b->row_count + b->row_of[question] - 1];
-    sum->units += kept->units;
-    sum->rest += kept->rest;
-  } else if (!cell.outside) {
-    board_add_share(sum, cell.total);
-  }
+  if (!cell.outside) board_add_share(sum, cell.total / cell.n);
 }
 
 void board_common_standing(const board *b, size_t model, board_standing *s) {
@@ -30,17 +25,17 @@ void board_common_standing(const board *b, size_t model, board_standing *s) {
   *s = (board_standing){.asked = b->totals[model].standing.n > 0 && b->common_count > 0};
   for (size_t t = 0; s->asked && t < b->tasks.count; t++) {
     board_sum sum = {0, 0};
-    double before = s->n;
+    double before = s->questions;
     for (size_t i = b->task_begin[t]; i < b->task_begin[t + 1]; i++)
       if (board_bit(b->common, b->by_task[i])) add_common(b, model, b->by_task[i], s, &sum);
-    if (s->n == before) continue;
+    if (s->questions == before) continue;
     s->tasks++;
-    means += board_sum_of(sum) / (s->n - before);
+    means += board_sum_of(sum) / (s->questions - before);
     all.units += sum.units;
     all.rest += sum.rest;
   }
-  s->correct = s->graded ? NAN : board_sum_of(all);
-  s->accuracy = s->n == 0 || s->outside ? NAN : board_sum_of(all) / s->n;
+  if (s->graded) s->correct = NAN;
+  s->accuracy = s->n == 0 || s->outside ? NAN : board_sum_of(all) / s->questions;
   if (b->settings.by_task && s->tasks > 1 && !s->outside)
     s->accuracy = board_round(means / s->tasks);
 }
@@ -56,8 +51,7 @@ ev_status board_common_interval(const board *b, size_t model, ev_host host, ev_i
     return board_tasks_interval(b, model, true, NULL, host, ci);
   for (size_t t = 0; t < b->tasks.count && status == EV_OK; t++)
     status = board_gather(b, model, t, true, NULL, &units);
-  if (status == EV_OK)
-    status = board_units_interval(&units, s.graded, s.repeated, &b->options, host, ci);
+  if (status == EV_OK) status = board_units_interval(&units, s.graded, &b->options, host, ci);
   board_free_units(&units);
   return status;
 }

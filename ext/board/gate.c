@@ -8,12 +8,8 @@
 **    answers were wrong and the baseline's right.
 ** 2. Against a model, prob is ev_no_worse_prob of the differences, and the same of the
 **    negated differences at -margin says how surely the candidate is worse.
-** 3. Against a threshold, prob is P(accuracy > threshold):
-**
-**                      asked once       asked again
-**   right or wrong     ev_prob_above    ev_clustered_prob_above, by question
-**   graded             ev_mean_prob_above, of question means
-**
+** 3. Against a threshold, prob is P(accuracy > threshold): ev_mean_prob_above of question means,
+**    which is ev_prob_above of the questions if each is right or wrong and asked once.
 ** 4. The gate passes if prob, in both computations of 1, is at least `sure`; fails if `worse` is.
 ** 5. Otherwise, compute how many more questions would settle it 8 times out of 10.
 */
@@ -21,7 +17,6 @@
 
 #include <stdlib.h>
 
-#include "../stats/clustered.h"
 #include "../stats/planning.h"
 #include "../stats/proportion.h"
 #include "inside.h"
@@ -46,21 +41,13 @@ typedef struct gate_taken {
 
 /* Question means, of one model or of two. */
 typedef struct gate_sample {
-  ev_score_cluster *list; /* of two models: differences, in `total` */
+  ev_score *list; /* of two models: differences */
   size_t count, room;
   double cells[4]; /* both right, only the candidate, only the baseline, neither */
   double n;
   board_sum sum[2], squares;
   bool graded, repeated, outside;
 } gate_sample;
-
-/* The number of a model's unknown answers, by question. */
-static uint32_t *unknown_answers(const board *b, size_t model) {
-  uint32_t *unknown = calloc(b->questions.count + 1, sizeof *unknown);
-  for (size_t i = 0; unknown && i < b->unknown_count; i++)
-    if (b->unknown[i].model == model) unknown[b->unknown[i].question]++;
-  return unknown;
-}
 
 /* Where the board already counts unknown answers as wrong, they are removed again. */
 static gate_asked asked_of(const board *b, size_t model, size_t question, const uint32_t *unknown) {
@@ -79,10 +66,10 @@ static bool settle_unknown(gate_asked *x, double share) {
   return x->n > 0;
 }
 
-static bool append_question(gate_sample *s, double total, double size, double times) {
+static bool append_question(gate_sample *s, double score, double times) {
   if (times == 0) return true;
   if (!board_grow(&s->list, &s->room, s->count + 1, sizeof *s->list)) return false;
-  s->list[s->count++] = (ev_score_cluster){total, size, times};
+  s->list[s->count++] = (ev_score){score, times};
   return true;
 }
 
@@ -101,7 +88,7 @@ static bool add_shared(gate_sample *s, const gate_asked *candidate, const gate_a
   board_add_share(&s->sum[BOARD_CANDIDATE], c);
   board_add_share(&s->sum[BOARD_BASELINE], d);
   board_add_share(&s->squares, (c - d) * (c - d));
-  if (!is_verdict(c) || !is_verdict(d)) return append_question(s, c - d, 1, 1);
+  if (!is_verdict(c) || !is_verdict(d)) return append_question(s, c - d, 1);
   s->cells[c == 1 ? d != 1 : 2 + (d != 1)]++;
   return true;
 }
@@ -116,7 +103,7 @@ static bool add_one(gate_sample *s, const gate_asked *x) {
   if (s->outside) return true;
   board_add_share(&s->sum[BOARD_CANDIDATE], mean);
   board_add_share(&s->squares, mean * mean);
-  if (x->n > 1 || !is_verdict(mean)) return append_question(s, x->total, x->n, 1);
+  if (!is_verdict(mean)) return append_question(s, mean, 1);
   s->cells[mean == 1 ? 0 : 3]++;
   return true;
 }
@@ -143,8 +130,8 @@ static ev_status sample_pair(const board *b, const board_gate_request *wish, uin
     if (!add_shared(s, &x[BOARD_CANDIDATE], &x[BOARD_BASELINE])) return EV_NO_MEMORY;
   }
   double only_c = s->cells[1], only_b = s->cells[2], alike = s->cells[0] + s->cells[3];
-  return append_question(s, 1, 1, only_c) && append_question(s, -1, 1, only_b) &&
-                 append_question(s, 0, 1, alike)
+  return append_question(s, 1, only_c) && append_question(s, -1, only_b) &&
+                 append_question(s, 0, alike)
              ? EV_OK
              : EV_NO_MEMORY;
 }
@@ -156,9 +143,8 @@ static ev_status sample_one(const board *b, const board_gate_request *wish, cons
     gate->errored[BOARD_CANDIDATE] += x.unknown;
     if (settle_unknown(&x, share) && !add_one(s, &x)) return EV_NO_MEMORY;
   }
-  return append_question(s, 1, 1, s->cells[0]) && append_question(s, 0, 1, s->cells[3])
-             ? EV_OK
-             : EV_NO_MEMORY;
+  return append_question(s, 1, s->cells[0]) && append_question(s, 0, s->cells[3]) ? EV_OK
+                                                                                  : EV_NO_MEMORY;
 }
 
 static void free_gate_sample(gate_sample *s) {
@@ -166,11 +152,11 @@ static void free_gate_sample(gate_sample *s) {
   *s = (gate_sample){0};
 }
 
-/* The sample as scores, each a question mean, times `sign`. */
-static ev_score *gate_scores(const gate_sample *s, double sign) {
+/* The sample times `sign`; to be freed. */
+static ev_score *signed_scores(const gate_sample *s, double sign) {
   ev_score *scores = malloc((s->count + 1) * sizeof *scores);
   for (size_t i = 0; scores && i < s->count; i++)
-    scores[i] = (ev_score){sign * s->list[i].total / s->list[i].size, s->list[i].times};
+    scores[i] = (ev_score){sign * s->list[i].score, s->list[i].times};
   return scores;
 }
 
@@ -184,7 +170,7 @@ static double gate_mean(const gate_sample *s, int model) {
 static ev_status no_worse(const board *b, const gate_sample *s, double sign, double margin,
                           ev_host host, double *p) {
   ev_options options = b->options;
-  ev_score *scores = gate_scores(s, sign);
+  ev_score *scores = signed_scores(s, sign);
   if (!scores) return EV_NO_MEMORY;
   options.margin = margin;
   ev_status status = ev_no_worse_prob(scores, s->count, &options, host, p);
@@ -195,11 +181,7 @@ static ev_status no_worse(const board *b, const gate_sample *s, double sign, dou
 static ev_status difference_interval(const board *b, const gate_sample *s, ev_host host,
                                      ev_interval *ci) {
   if (!s->graded && !s->repeated) return ev_paired_diff(s->cells, &b->options, host, ci);
-  ev_score *scores = gate_scores(s, 1);
-  if (!scores) return EV_NO_MEMORY;
-  ev_status status = ev_paired_mean_diff(scores, s->count, &b->options, host, ci);
-  free(scores);
-  return status;
+  return ev_paired_mean_diff(s->list, s->count, &b->options, host, ci);
 }
 
 /* The smallest n with 1 - exp(n ln_rate) >= sure, ln_rate < 0.  Rounding may move the quotient past
@@ -296,58 +278,29 @@ static ev_status gate_pair(const board *b, const board_gate_request *wish, uint3
 /*
 ** Against a threshold
 */
-static ev_status clustered_above(const gate_sample *s, const ev_options *options, ev_host host,
-                                 double *p) {
-  ev_cluster *list = malloc((s->count + 1) * sizeof *list);
-  if (!list) return EV_NO_MEMORY;
-  for (size_t i = 0; i < s->count; i++)
-    list[i] = (ev_cluster){s->list[i].total, s->list[i].size, s->list[i].times};
-  ev_status status = ev_clustered_prob_above(list, s->count, options, host, p);
-  free(list);
-  return status;
-}
-
-static ev_status mean_above(const gate_sample *s, const ev_options *options, ev_host host,
-                            double *p) {
-  ev_score *scores = gate_scores(s, 1);
-  if (!scores) return EV_NO_MEMORY;
-  ev_status status = ev_mean_prob_above(scores, s->count, options, host, p);
-  free(scores);
-  return status;
+/* Whether each question is right or wrong, and all attempts at it agree. */
+static bool are_verdicts(const gate_sample *s) {
+  return !s->graded && s->cells[0] + s->cells[3] == s->n;
 }
 
 static ev_status gate_above(const board *b, const gate_sample *s, double threshold, ev_host host,
                             double *p) {
   ev_options options = b->options;
   options.threshold = threshold;
-  if (s->graded) return mean_above(s, &options, host, p);
-  if (s->repeated) return clustered_above(s, &options, host, p);
+  if (!are_verdicts(s)) return ev_mean_prob_above(s->list, s->count, &options, host, p);
   return ev_prob_above((double[]){s->cells[0], s->n}, &options, host, p);
 }
 
-/* Converts question means to scores where some are graded; changes the sample. */
-static ev_status accuracy_interval(const board *b, gate_sample *s, ev_host host, ev_interval *ci) {
-  board_units units = {.list = s->list, .count = s->count};
-  for (size_t i = 0; s->graded && i < s->count; i++)
-    s->list[i] = (ev_score_cluster){s->list[i].total / s->list[i].size, 1, s->list[i].times};
-  return board_units_interval(&units, s->graded, !s->graded && s->repeated, &b->options, host, ci);
-}
-
-/* The number of right answers and of answers in the sample, where all are right or wrong. */
-static void count_right(const gate_sample *s, double *right, double *n) {
-  *right = *n = 0;
-  for (size_t i = 0; i < s->count; i++) {
-    *right += s->list[i].total * s->list[i].times;
-    *n += s->list[i].size * s->list[i].times;
-  }
+static ev_status accuracy_interval(const board *b, const gate_sample *s, ev_host host,
+                                   ev_interval *ci) {
+  if (!are_verdicts(s)) return ev_mean(s->list, s->count, &b->options, host, ci);
+  return ev_bayes((double[]){s->cells[0], s->n}, &b->options, host, ci);
 }
 
 static const char *threshold_method(const board *b, const gate_sample *s) {
-  if (s->outside) return "score out of range";
-  if (s->graded) return s->repeated ? "mean of question means" : "mean";
-  if (!s->repeated) return "bayes";
-  return b->settings.numbered ? "clustered by item"
-                              : "clustered by item, repeated rows as attempts";
+  board_standing standing = {
+      .n = s->n, .graded = s->graded, .repeated = s->repeated, .outside = s->outside};
+  return board_method(b, &standing, false);
 }
 
 /* The total number of questions; if all answers are equal, their variance cannot be used. */
@@ -358,14 +311,13 @@ static double plan_above(const gate_sample *s, double p, const board_gate_reques
   return ev_plan_threshold(p, wish->threshold, v, wish->sure, GATE_POWER);
 }
 
-static ev_status judge_threshold(const board *b, const board_gate_request *wish, gate_sample *s,
-                                 ev_host host, board_gate *gate) {
-  double t = wish->threshold, right, n;
+static ev_status judge_threshold(const board *b, const board_gate_request *wish,
+                                 const gate_sample *s, ev_host host, board_gate *gate) {
+  double t = wish->threshold;
   gate->method = threshold_method(b, s);
   gate->accuracy[BOARD_BASELINE] = t;
   if (s->outside) return EV_OK;
-  count_right(s, &right, &n);
-  gate->accuracy[BOARD_CANDIDATE] = s->graded ? gate_mean(s, BOARD_CANDIDATE) : right / n;
+  gate->accuracy[BOARD_CANDIDATE] = gate_mean(s, BOARD_CANDIDATE);
   ev_status status = gate_above(b, s, t, host, &gate->prob);
   if (status == EV_OK) status = accuracy_interval(b, s, host, &gate->ci);
   /* Only an accuracy below t can fail: after a few answers that are all right, P(accuracy < t)
@@ -373,8 +325,8 @@ static ev_status judge_threshold(const board *b, const board_gate_request *wish,
   if (gate->accuracy[BOARD_CANDIDATE] < t) gate->worse = 1 - gate->prob;
   gate->ci.lo -= t;
   gate->ci.hi -= t;
-  /* n right answers give 1 - t^(n+1); with several attempts fewer questions may do. */
-  if (!s->repeated) gate->least = fmax(1, least_alike(log(t), wish->sure) - 1);
+  /* n questions whose answers are all right give 1 - t^(n+1). */
+  gate->least = fmax(1, least_alike(log(t), wish->sure) - 1);
   return status;
 }
 
@@ -382,7 +334,7 @@ static void ask_more_above(const board_gate_request *wish, const gate_sample *s,
   double p = gate->accuracy[BOARD_CANDIDATE], t = wish->threshold;
   if (fabs(p - t) < ON_THE_MARGIN) return;
   double n = plan_above(s, p, wish);
-  if (p > t && !isnan(gate->least)) n = fmax(n, gate->least);
+  if (p > t) n = fmax(n, gate->least);
   gate->more = more_than(s->n, n);
 }
 
@@ -418,7 +370,7 @@ static ev_status gate_threshold(const board *b, const board_gate_request *wish,
 ev_status board_judge(const board *b, const board_gate_request *wish, ev_host host,
                       board_gate *gate) {
   bool models = isnan(wish->threshold);
-  uint32_t *unknown[2] = {NULL, unknown_answers(b, wish->model[BOARD_CANDIDATE])};
+  uint32_t *unknown[2] = {NULL, board_unknown_of(b, wish->model[BOARD_CANDIDATE])};
   ev_status status = EV_NO_MEMORY;
   *gate = (board_gate){.errors = b->settings.errors_given && !b->settings.errors_wrong
                                      ? BOARD_ERRORS_SKIPPED
@@ -430,7 +382,7 @@ ev_status board_judge(const board *b, const board_gate_request *wish, ev_host ho
                        .bound = NAN,
                        .least = NAN,
                        .more = NAN};
-  if (models) unknown[BOARD_BASELINE] = unknown_answers(b, wish->model[BOARD_BASELINE]);
+  if (models) unknown[BOARD_BASELINE] = board_unknown_of(b, wish->model[BOARD_BASELINE]);
   if (unknown[BOARD_CANDIDATE] && (unknown[BOARD_BASELINE] || !models))
     status = models ? gate_pair(b, wish, unknown, host, gate)
                     : gate_threshold(b, wish, unknown, host, gate);

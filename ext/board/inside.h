@@ -101,6 +101,7 @@ typedef struct board_sum {
 } board_sum;
 
 void board_add_share(board_sum *sum, double share);
+void board_add_shares(board_sum *sum, double share, double times);
 void board_add_right(board_sum *sum, uint64_t answers);
 double board_sum_of(board_sum sum);
 
@@ -125,7 +126,7 @@ typedef struct board_total {
 } board_total;
 
 typedef struct board_part {
-  board_sum sum; /* 0 where the source has counts */
+  board_sum sum; /* of question means; 0 where the source has counts */
   double n, correct, questions;
   uint32_t errored;
   bool asked, repeated, outside;
@@ -175,8 +176,7 @@ struct board {
   size_t answering; /* models with a known answer */
 
   /* standing.c */
-  board_part *parts;   /* models x tasks */
-  ev_interval *nested; /* noise.c: likewise, NaN where not yet computed; NULL before the first */
+  board_part *parts; /* models x tasks */
   board_total *totals;
 
   /* pairs.c */
@@ -261,8 +261,8 @@ ev_status board_gather(const board *b, size_t model, size_t task, bool common,
                        const board_missing *missing, board_units *units);
 void board_free_units(board_units *units);
 
-ev_status board_units_interval(const board_units *units, bool graded, bool repeated,
-                               const ev_options *options, ev_host host, ev_interval *ci);
+ev_status board_units_interval(const board_units *units, bool graded, const ev_options *options,
+                               ev_host host, ev_interval *ci);
 
 /* The mean of tasks, each with the same weight, on all questions or on the common ones. */
 ev_status board_tasks_interval(const board *b, size_t model, bool common,

@@ -1,13 +1,12 @@
 /*
-** A model's answers as ext/stats takes them, and the method for each kind:
+** A model's answers as ext/stats takes them, and the one rule for the interval of an accuracy.
 **
-**                      asked once     asked again
-**   right or wrong     ev_bayes       ev_clustered, by question
-**   graded             ev_mean        ev_clustered_mean, by question
+** The accuracy is the mean of question means: attempts at a question are its mean, and every
+** question has the same weight.  The interval is ev_mean of the question means.  If every question
+** is right or wrong, and all attempts at it agree, that is ev_bayes of the questions.
 */
 #include <stdlib.h>
 
-#include "../stats/clustered.h"
 #include "../stats/macro.h"
 #include "../stats/proportion.h"
 #include "inside.h"
@@ -46,46 +45,35 @@ void board_free_units(board_units *units) {
   *units = (board_units){0};
 }
 
-static ev_status clustered_interval(const board_units *units, const ev_options *options,
-                                    ev_host host, ev_interval *ci) {
-  ev_cluster *list = malloc((units->count + 1) * sizeof *list);
-  if (!list) return EV_NO_MEMORY;
-  for (size_t i = 0; i < units->count; i++)
-    list[i] = (ev_cluster){units->list[i].total, units->list[i].size, units->list[i].times};
-  ev_status status = ev_clustered(list, units->count, options, host, ci);
-  free(list);
-  return status;
+/* The number of questions that are right, if each is right or wrong; else NAN. */
+static double count_right(const board_units *units) {
+  double right = 0;
+  for (size_t i = 0; i < units->count; i++) {
+    const ev_score_cluster *u = &units->list[i];
+    if (u->total != 0 && u->total != u->size) return NAN;
+    if (u->total > 0) right += u->times;
+  }
+  return right;
 }
 
 static ev_status mean_interval(const board_units *units, const ev_options *options, ev_host host,
                                ev_interval *ci) {
-  ev_score *list = malloc((units->count + 1) * sizeof *list);
+  ev_score *list = malloc(units->count * sizeof *list);
   if (!list) return EV_NO_MEMORY;
   for (size_t i = 0; i < units->count; i++)
-    list[i] = (ev_score){units->list[i].total, units->list[i].times};
+    list[i] = (ev_score){units->list[i].total / units->list[i].size, units->list[i].times};
   ev_status status = ev_mean(list, units->count, options, host, ci);
   free(list);
   return status;
 }
 
-static ev_status bayes_interval(const board_units *units, const ev_options *options, ev_host host,
-                                ev_interval *ci) {
-  double counts[2] = {0, 0};
-  for (size_t i = 0; i < units->count; i++) {
-    counts[0] += units->list[i].total * units->list[i].times;
-    counts[1] += units->list[i].times;
-  }
-  return ev_bayes(counts, options, host, ci);
-}
-
-ev_status board_units_interval(const board_units *units, bool graded, bool repeated,
-                               const ev_options *options, ev_host host, ev_interval *ci) {
+ev_status board_units_interval(const board_units *units, bool graded, const ev_options *options,
+                               ev_host host, ev_interval *ci) {
   *ci = board_no_interval();
   if (units->count == 0) return EV_OK;
-  if (graded && repeated) return ev_clustered_mean(units->list, units->count, options, host, ci);
-  if (graded) return mean_interval(units, options, host, ci);
-  if (repeated) return clustered_interval(units, options, host, ci);
-  return bayes_interval(units, options, host, ci);
+  double right = graded ? NAN : count_right(units);
+  if (isnan(right)) return mean_interval(units, options, host, ci);
+  return ev_bayes((double[]){right, units->questions}, options, host, ci);
 }
 
 /*
@@ -112,10 +100,9 @@ static ev_status append_task(const board *b, size_t model, size_t task, bool com
   const board_tally *tally = &b->model[model].tasks[task];
   size_t before = scores->count;
   bool ok = true;
-  if (!common && !s->graded && !s->repeated) { /* the counts are there already */
-    double unknown = missing ? tally->unknown : 0, right = missing ? missing->share * unknown : 0;
-    ok = append_score(scores, 1, tally->correct + right) &&
-         append_score(scores, 0, tally->n - tally->correct + unknown - right);
+  if (!common && !missing && !s->graded && !s->repeated) { /* the counts are there already */
+    ok = append_score(scores, 1, tally->correct) &&
+         append_score(scores, 0, tally->n - tally->correct);
   } else {
     units->count = 0;
     ok = board_gather(b, model, task, common, missing, units) == EV_OK;

@@ -33,13 +33,6 @@ static ev_cluster *attempted(const board *b, size_t model, size_t task, double k
   return list;
 }
 
-static void add_times(board_sum *sum, double share, double times) {
-  board_sum one = {0, 0};
-  board_add_share(&one, share);
-  sum->units += one.units * (int64_t)times;
-  sum->rest += one.rest * (int64_t)times;
-}
-
 ev_status board_passes(const board *b, size_t model, size_t task, double k, board_pass *pass) {
   size_t count;
   board_sum at = {0, 0}, hat = {0, 0};
@@ -48,8 +41,8 @@ ev_status board_passes(const board *b, size_t model, size_t task, double k, boar
   if (!list) return EV_NO_MEMORY;
   for (size_t i = 0; i < count; i++) {
     pass->questions += list[i].times;
-    add_times(&at, ev_pass_at_k_estimate(list[i].k, list[i].n, k), list[i].times);
-    add_times(&hat, ev_pass_hat_k_estimate(list[i].k, list[i].n, k), list[i].times);
+    board_add_shares(&at, ev_pass_at_k_estimate(list[i].k, list[i].n, k), list[i].times);
+    board_add_shares(&hat, ev_pass_hat_k_estimate(list[i].k, list[i].n, k), list[i].times);
   }
   free(list);
   if (pass->questions > 0) {

@@ -84,7 +84,7 @@ ev_status board_question_interval(const board *b, size_t question, ev_host host,
     }
     units.list[units.count++] = (ev_score_cluster){1 - cell.total / cell.n, 1, 1};
   }
-  ev_status status = board_units_interval(&units, true, false, &b->options, host, ci);
+  ev_status status = board_units_interval(&units, true, &b->options, host, ci);
   board_free_units(&units);
   return status;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "../stats/other_tasks.h"
+#include "../stats/proportion.h"
 #include "inside.h"
 
 /*
@@ -29,12 +30,7 @@ static void count_rows(const board *b, size_t model, board_part *parts) {
     part->questions++;
     part->repeated |= cells[r].n > 1;
     part->outside |= cells[r].outside;
-    if (b->sums) {
-      part->sum.units += b->sums[model * b->row_count + r].units;
-      part->sum.rest += b->sums[model * b->row_count + r].rest;
-    } else if (!cells[r].outside) {
-      board_add_share(&part->sum, cells[r].total);
-    }
+    if (!cells[r].outside) board_add_share(&part->sum, cells[r].total / cells[r].n);
   }
 }
 
@@ -54,9 +50,10 @@ static void count_parts(const board *b, size_t model, board_part *parts) {
   count_rows(b, model, parts);
 }
 
-static double accuracy_of(const board_standing *s, board_sum sum) {
+/* The mean of question means; of counts, which may be too large for their sum, their quotient. */
+static double accuracy_of(const board *b, const board_standing *s, board_sum sum) {
   if (s->n == 0 || s->outside) return NAN;
-  return (s->graded ? board_sum_of(sum) : s->correct) / s->n;
+  return (b->settings.counts ? s->correct : board_sum_of(sum)) / s->questions;
 }
 
 board_standing board_task_standing(const board *b, size_t model, size_t task) {
@@ -70,7 +67,7 @@ board_standing board_task_standing(const board *b, size_t model, size_t task) {
                       .graded = b->task[task].graded,
                       .repeated = part->repeated,
                       .outside = part->outside};
-  s.accuracy = accuracy_of(&s, part->sum);
+  s.accuracy = accuracy_of(b, &s, part->sum);
   return s;
 }
 
@@ -92,7 +89,7 @@ static board_standing add_up(const board *b, size_t model) {
     sum.units += part->sum.units;
     sum.rest += part->sum.rest;
   }
-  all.accuracy = accuracy_of(&all, sum);
+  all.accuracy = accuracy_of(b, &all, sum);
   return all;
 }
 
@@ -126,20 +123,16 @@ bool board_task_range(const board *b, size_t task, double *lo, double *hi) {
   return b->task[task].graded;
 }
 
-/* Names the method.  Rows that repeat a question without an attempt number are taken for
-** attempts, and the name says so. */
+/* Rows that repeat a question without an attempt number are taken for attempts, and the name of the
+** method says so. */
 const char *board_method(const board *b, const board_standing *s, bool tasks) {
   bool guessed = s->repeated && !b->settings.numbered;
   if (s->n == 0) return NULL;
   if (s->outside) return "score out of range";
   if (tasks && board_over_tasks(b, s))
     return guessed ? "mean of tasks, repeated rows as attempts" : "mean of tasks";
-  if (s->graded && s->repeated)
-    return guessed ? "mean, clustered by item, repeated rows as attempts"
-                   : "mean, clustered by item";
-  if (s->graded) return "mean";
-  if (!s->repeated) return "bayes";
-  return guessed ? "clustered by item, repeated rows as attempts" : "clustered by item";
+  if (!s->repeated) return s->graded ? "mean" : "bayes";
+  return guessed ? "mean of questions, repeated rows as attempts" : "mean of questions";
 }
 
 /*
@@ -152,35 +145,17 @@ static ev_status questions_interval(const board *b, size_t model, size_t from, s
   ev_status status = EV_OK;
   *ci = board_no_interval();
   if (s->n == 0 || s->outside) return EV_OK;
-  if (!s->graded && !s->repeated) { /* the counts are there already */
-    units.count = 2;
-    units.list = (ev_score_cluster[]){{0, 1, s->n - s->correct}, {1, 1, s->correct}};
-    return board_units_interval(&units, false, false, &b->options, host, ci);
-  }
+  if (!s->graded && !s->repeated) /* the counts are there already */
+    return ev_bayes((double[]){s->correct, s->n}, &b->options, host, ci);
   for (size_t t = from; t < to && status == EV_OK; t++)
     status = board_gather(b, model, t, false, NULL, &units);
-  if (status == EV_OK)
-    status = board_units_interval(&units, s->graded, s->repeated, &b->options, host, ci);
+  if (status == EV_OK) status = board_units_interval(&units, s->graded, &b->options, host, ci);
   board_free_units(&units);
   return status;
 }
 
-ev_status board_task_method(board *b, size_t model, size_t task, ev_host host,
-                            const char **method) {
-  board_standing s = board_task_standing(b, model, task);
-  ev_interval ci;
-  bool nested;
-  ev_status status = board_nested_interval(b, model, task, host, &nested, &ci);
-  *method = !nested                ? board_method(b, &s, false)
-            : b->settings.numbered ? "nested in tasks and items"
-                                   : "nested in tasks and items, repeated rows as attempts";
-  return status;
-}
-
-ev_status board_task_interval(board *b, size_t model, size_t task, ev_host host, ev_interval *ci) {
-  bool nested;
-  ev_status status = board_nested_interval(b, model, task, host, &nested, ci);
-  if (nested || status != EV_OK) return status;
+ev_status board_task_interval(const board *b, size_t model, size_t task, ev_host host,
+                              ev_interval *ci) {
   board_standing s = board_task_standing(b, model, task);
   return questions_interval(b, model, task, task + 1, &s, host, ci);
 }
@@ -199,9 +174,8 @@ double board_macro(const board *b, size_t model) {
   double sum = 0;
   if (all->outside || all->tasks < 2) return NAN;
   for (size_t t = 0; t < b->tasks.count; t++) {
-    const board_part *part = &b->parts[model * b->tasks.count + t];
-    if (part->n == 0) continue;
-    sum += (all->graded ? board_sum_of(part->sum) : part->correct) / part->n;
+    board_standing s = board_task_standing(b, model, t);
+    if (s.n > 0) sum += s.accuracy;
   }
   return board_round(sum / all->tasks);
 }
@@ -221,18 +195,16 @@ enum { FEWEST_TASKS = 5 };
 /* The accuracy on another task like these: the tasks are the clusters, sorted by name, so that
 ** the digits do not depend on the order of rows. */
 static ev_status other_tasks(const board *b, size_t model, ev_host host, ev_interval *ci) {
-  const board_standing *s = &b->totals[model].standing;
-  board_units units = {0};
+  size_t count = 0;
+  bool alike = board_over_tasks(b, &b->totals[model].standing);
   ev_score_cluster *list = malloc((b->tasks.count + 1) * sizeof *list);
   if (!list) return EV_NO_MEMORY;
   for (size_t t = 0; t < b->tasks.count; t++) {
-    const board_part *part = &b->parts[model * b->tasks.count + b->task_order[t]];
-    double total = s->graded ? board_sum_of(part->sum) : part->correct;
-    if (part->n > 0) list[units.count++] = (ev_score_cluster){total, part->n, 1};
+    board_standing s = board_task_standing(b, model, b->task_order[t]);
+    double size = alike ? 1 : s.questions;
+    if (s.n > 0) list[count++] = (ev_score_cluster){s.accuracy * size, size, 1};
   }
-  units.list = list;
-  ev_status status = s->graded ? ev_other_tasks(list, units.count, &b->options, host, ci)
-                               : board_units_interval(&units, false, true, &b->options, host, ci);
+  ev_status status = ev_other_tasks(list, count, &b->options, host, ci);
   free(list);
   return status;
 }

@@ -190,9 +190,8 @@ static void put_notes(const cli *c, const cli_table *t) {
   static const char *const notes[][2] = {
       {"repeated rows", "A model has several answers to some questions, and no column numbers the "
                         "attempts: these answers are taken as attempts."},
-      {"clustered by item",
-       "Some questions were asked several times: the intervals treat the attempts at a question as "
-       "one cluster."},
+      {"mean of questions",
+       "Some questions were asked several times: each counts once, as the mean of its answers."},
       {"score out of range", "A score is outside its range, so there is no accuracy: declare the "
                              "range by --lo and --hi."},
       {"mean of tasks", "Every task counts the same."},

@@ -63,15 +63,6 @@ static void show_task_interval(evalci_board_cursor *c, sqlite3_context *context,
   evalci_result_ci(context, "eval_tasks", c->status, c->ci, part, c->standing.accuracy);
 }
 
-/* The method is known only once the interval is computed. */
-static void show_task_method(evalci_board_cursor *c, sqlite3_context *context) {
-  const evalci_board_row *row = &c->rows[c->at];
-  const char *method;
-  ev_status status =
-      board_task_method(c->board, row->model, row->task, evalci_host_of(context), &method);
-  if (evalci_check_status(context, "eval_tasks", status)) evalci_result_words(context, method);
-}
-
 static void show_tasks(evalci_board_cursor *c, sqlite3_context *context, int column) {
   const evalci_board_row *row = &c->rows[c->at];
   const board_standing *s = &c->standing;
@@ -102,7 +93,7 @@ static void show_tasks(evalci_board_cursor *c, sqlite3_context *context, int col
     evalci_result_number(context, s->accuracy);
     break;
   case TK_METHOD:
-    show_task_method(c, context);
+    evalci_result_words(context, board_method(c->board, s, false));
     break;
   case TK_QUESTIONS:
     evalci_result_count(context, s->questions);

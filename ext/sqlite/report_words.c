@@ -58,16 +58,16 @@ static void report_between(report *r, ev_interval ci) {
 
 /* Whether a model could equal or beat the leader if its missing answers were as favourable as
 ** possible. */
-static bool report_could_pass(const report *r, size_t place) {
+static bool report_could_pass(report *r, size_t place) {
   double lowest, highest, least, most;
   if (r->models[0].s.errored + r->models[place].s.errored == 0) return false;
-  board_extremes(r->board, r->models[0].model, &lowest, &highest);
-  board_extremes(r->board, r->models[place].model, &least, &most);
-  return most >= lowest;
+  return report_ok(r, board_extremes(r->board, r->models[0].model, &lowest, &highest)) &&
+         report_ok(r, board_extremes(r->board, r->models[place].model, &least, &most)) &&
+         most >= lowest;
 }
 
 /* Whether the leader's own missing answers could cost it its lead. */
-static bool report_lead_is_open(const report *r) {
+static bool report_lead_is_open(report *r) {
   if (r->models[0].s.errored == 0 || board_settings_of(r->board)->errors_wrong) return false;
   for (size_t i = 1; i < r->ranked; i++)
     if (report_could_pass(r, i)) return true;
@@ -77,7 +77,7 @@ static bool report_lead_is_open(const report *r) {
 static void report_open_lead(report *r) {
   const report_model *lead = &r->models[0];
   double lowest, highest;
-  board_extremes(r->board, lead->model, &lowest, &highest);
+  if (!report_ok(r, board_extremes(r->board, lead->model, &lowest, &highest))) return;
   report_strong(r, 0);
   report_add(r, " has the highest ");
   report_add(r, report_measure(r));
@@ -263,6 +263,9 @@ static void report_method_of_models(report *r) {
   report_add(r, r->graded ? "A score is the average mark, from 0% for the lowest possible mark to "
                             "100% for the highest."
                           : "Accuracy is the share of right answers.");
+  if (r->repeated)
+    report_add(r, " A question that was asked several times counts as one, by the mean of its "
+                  "answers.");
   report_add(r, " A model's <b>");
   report_level(r);
   report_add(r, " interval</b> contains its ");
@@ -270,16 +273,13 @@ static void report_method_of_models(report *r) {
   report_add(r, " on all questions of this kind with a probability of ");
   report_level(r);
   report_add(r, ". The fewer questions, the wider it is. ");
-  if (r->repeated) report_add(r, "A question that was asked several times counts as one. ");
   report_add(r, "<span class=\"soft\">(");
   if (board_settings_of(r->board)->by_task && r->task_count > 1)
     report_add(r, "<code>macro_ci</code>: every task counts the same");
-  else if (r->graded)
-    report_add(r, r->repeated ? "<code>mean_ci</code>, <code>clustered_mean_ci</code>"
-                              : "<code>mean_ci</code>");
+  else if (r->graded || r->repeated)
+    report_add(r, "<code>mean_ci</code> of the questions' means");
   else
-    report_add(r, r->repeated ? "<code>bayes_ci</code>, <code>clustered_ci</code>"
-                              : "<code>bayes_ci</code>, uniform prior");
+    report_add(r, "<code>bayes_ci</code>, uniform prior");
   report_add(r, ")</span></li>\n");
 }
 
@@ -316,7 +316,7 @@ static void report_method_of_tasks(report *r) {
                "<li><b>Mean of the tasks</b>: every task counts the same, however many questions "
                "it has. <b>On other tasks like these</b>: the interval of the mean over other "
                "tasks of this kind; shown for five tasks or more. <span "
-               "class=\"soft\">(<code>macro_ci</code>, <code>clustered_ci</code> by "
+               "class=\"soft\">(<code>macro_ci</code>, <code>clustered_mean_ci</code> by "
                "task)</span></li>\n");
   if (r->errored == 0) return;
   report_add(r, "<li><b>Errored</b> answers (");

@@ -58,7 +58,7 @@ FROM pg_foreign_server
 -- The sums of the servers' counts, in the columns of the query.
 WITH counts(name, keys, sums) AS (
   VALUES ('model_counts', ARRAY['model'],                         ARRAY['k', 'n', 'errored', 'invalid']),
-         ('task_counts',  ARRAY['model', 'task', 'graded'], ARRAY['outside', 'k', 'n', 'units', 'rest']),
+         ('task_counts',  ARRAY['model', 'task', 'graded'], ARRAY['outside', 'k', 'n', 'questions', 'units', 'rest']),
          ('item_counts',  ARRAY['model', 'graded', 'outside', 'total', 'n'], ARRAY['items']),
          ('pair_counts',  ARRAY['model_a', 'model_b', 'graded', 'outside', 'total_a', 'n_a', 'total_b', 'n_b'], ARRAY['items']),
          ('score_counts', ARRAY['model', 'score'],                ARRAY['n']),

@@ -32,6 +32,7 @@ CREATE TABLE IF NOT EXISTS task_counts(
   outside INTEGER NOT NULL,
   k       INTEGER NOT NULL,
   n       INTEGER NOT NULL CHECK (n > 0),
+  questions INTEGER NOT NULL CHECK (questions BETWEEN 1 AND n),
   units   INTEGER NOT NULL,
   rest    INTEGER NOT NULL,
   PRIMARY KEY (task, model),
@@ -86,52 +87,39 @@ CREATE TABLE IF NOT EXISTS diff_counts(
 DROP VIEW IF EXISTS leaderboard;
 CREATE VIEW leaderboard AS
 WITH totals AS (
-  SELECT *, units / 2147483648.0 + rest / 4611686018427387904.0 AS total, max(graded) OVER (PARTITION BY model) AS scored FROM task_counts
+  SELECT *, units / 2147483648.0 + rest / 4611686018427387904.0 AS total FROM task_counts
 ), averaged AS (
-  SELECT *, sum(total) OVER own / sum(n) OVER own AS mean, avg(n) OVER own AS each,
-         max(2.0, 1.0 * sum(n) OVER own * sum(n) OVER own / sum(n * n) OVER own) AS effective
-  FROM totals WHERE scored WINDOW own AS (PARTITION BY model)
+  SELECT *, sum(total) OVER own / sum(questions) OVER own AS mean, avg(questions) OVER own AS each,
+         max(2.0, 1.0 * sum(questions) OVER own * sum(questions) OVER own / sum(questions * questions) OVER own) AS effective
+  FROM totals WINDOW own AS (PARTITION BY model)
 ), spread AS (
-  SELECT model, mean, effective, min(mean + (total - mean * n) / each) AS least, max(mean + (total - mean * n) / each) AS most,
-         min(total / n) AS lowest, max(total / n) AS highest
+  SELECT model, mean, effective,
+         min(mean + (total - mean * questions) / each) AS least, max(mean + (total - mean * questions) / each) AS most,
+         min(total / questions) AS lowest, max(total / questions) AS highest
   FROM averaged GROUP BY model
-), near AS ( -- imagined tasks of graded scores lie just beyond the seen ones: ext/stats/other_tasks.c
+), near AS ( -- imagined tasks lie just beyond the seen ones: ext/stats/other_tasks.c
   SELECT model, most - least > 1e-12 AS differ,
          min(lowest, max(0.0, least - 2 / (effective - 1.75) * (most - least) - max(0.0, 2 * mean - least - most))) AS lo,
          max(highest, min(1.0, most + 2 / (effective - 1.75) * (most - least) + max(0.0, least + most - 2 * mean))) AS hi
   FROM spread
 ), by_task AS (
-  SELECT model, count(*) AS tasks, scored AS graded, max(outside) AS outside,
-         (sum(units) / 2147483648.0 + sum(rest) / 4611686018427387904.0) / sum(n) AS accuracy,
-         clustered_mean_ci_counts(total, n, 0.95, iif(differ, lo, 0.0), iif(differ, hi, 1.0)) FILTER (WHERE scored) AS mean_ci,
-         clustered_ci_counts(k, n, 0.95, 'icc') FILTER (WHERE NOT scored) AS ci
+  SELECT model, count(*) AS tasks, max(graded) AS graded, max(outside) AS outside,
+         (sum(units) / 2147483648.0 + sum(rest) / 4611686018427387904.0) / sum(questions) AS accuracy,
+         clustered_mean_ci_counts(total, questions, 0.95, iif(differ, lo, 0.0), iif(differ, hi, 1.0)) AS ci
   FROM totals LEFT JOIN near USING (model) GROUP BY model
-), kinds AS (
-  SELECT model, max(graded) AS graded, max(n > 1) AS again FROM item_counts GROUP BY model
 ), by_item AS MATERIALIZED ( -- or it would be computed anew for every column that shows it
-  -- If questions have several attempts, one row per question, one model at a time, which
-  -- avoids sorting them all.
-  SELECT *,
-         CASE WHEN again
-              THEN (WITH alike(total, n, items) AS (
-                      SELECT total, n, items FROM item_counts AS i WHERE i.model = kinds.model
-                      UNION ALL
-                      SELECT total, n, items - 1 FROM alike WHERE items > 1
-                    )
-                    SELECT coalesce(clustered_ci_counts(total, n, 0.95, 'icc') FILTER (WHERE NOT kinds.graded),
-                                    clustered_mean_ci_counts(total, n) FILTER (WHERE kinds.graded)) FROM alike)
-              WHEN graded
-              THEN (SELECT mean_ci_counts(total, items) FROM item_counts AS i WHERE i.model = kinds.model) END AS ci
-  FROM kinds
+  SELECT model, max(n > 1) AS again,
+         CASE WHEN NOT max(graded) AND min(total = 0 OR total = n) THEN bayes_ci_counts(sum(items * (total > 0)), sum(items))
+              ELSE mean_ci_counts(total / n, items) END AS ci
+  FROM item_counts GROUP BY model
 ), counted AS (
   SELECT m.model, m.n, m.errored, coalesce(t.tasks, 0) AS tasks,
          CASE WHEN m.n > 0 AND t.graded IS NOT 1 THEN m.k END AS correct,
-         CASE WHEN t.outside THEN NULL WHEN t.graded THEN t.accuracy ELSE 1.0 * m.k / m.n END AS accuracy,
-         CASE WHEN t.outside THEN NULL WHEN t.graded OR i.again THEN i.ci ELSE bayes_ci_counts(m.k, m.n) END AS ci,
+         CASE WHEN t.outside THEN NULL ELSE coalesce(t.accuracy, 1.0 * m.k / m.n) END AS accuracy,
+         CASE WHEN t.outside THEN NULL ELSE coalesce(i.ci, bayes_ci_counts(m.k, m.n)) END AS ci,
          CASE WHEN m.n = 0 THEN NULL WHEN t.outside THEN 'score out of range'
-              WHEN t.graded AND i.again THEN 'mean, clustered by item' WHEN t.graded THEN 'mean'
-              WHEN i.again THEN 'clustered by item' ELSE 'bayes' END AS method,
-         CASE WHEN t.outside OR t.tasks < 5 THEN NULL WHEN t.graded THEN t.mean_ci ELSE t.ci END AS task_ci
+              WHEN i.again THEN 'mean of questions' WHEN t.graded THEN 'mean' ELSE 'bayes' END AS method,
+         CASE WHEN NOT t.outside AND t.tasks >= 5 THEN t.ci END AS task_ci
   FROM model_counts AS m LEFT JOIN by_task AS t USING (model) LEFT JOIN by_item AS i USING (model)
 )
 SELECT model, n, correct, errored, accuracy,

@@ -1,7 +1,7 @@
 """Computes in plain Python, from the rows, the values of the board for which the views of oracle.sql have an older
-rule: p of a pair is paired_p of the questions' mean differences; "tied" means that two models have the same data;
-P(best) allows for shared questions (the Beta posteriors are integrated here on a grid); and the imagined tasks of
-graded suites are near the observed ones.
+rule, or none: p of a pair is paired_p of the questions' mean differences; "tied" means that two models have the same
+data; P(best) allows for shared questions (the Beta posteriors are integrated here on a grid); and the interval for
+other tasks has its imagined tasks near the observed ones.
 """
 import itertools
 import json
@@ -66,13 +66,12 @@ class Anew:
     # Other tasks
 
     def other_tasks(self, model):
-        """The interval of the mean on other tasks like these, for a model with graded answers; None if the views have
-        the same rule."""
+        """The interval of the mean on other tasks like these; two times None with fewer than five."""
         tasks = {}
-        for (task, _, _), shares in self.answers[model].items():
-            tasks.setdefault(task, []).extend(shares)
-        if len(tasks) < 5 or model not in self.able or not any(graded for _, _, graded in self.answers[model]):
-            return None
+        for question in self.answers[model]:
+            tasks.setdefault(question[0], []).append(self.mean(model, question))
+        if len(tasks) < 5 or model not in self.able:
+            return None, None
         totals, sizes = [math.fsum(s) for s in tasks.values()], [len(s) for s in tasks.values()]
         mean, each = math.fsum(totals) / sum(sizes), sum(sizes) / len(sizes)
         values, own = [mean + (s - mean * n) / each for s, n in zip(totals, sizes)], [s / n for s, n in zip(totals, sizes)]
@@ -89,13 +88,12 @@ class Anew:
         """The effective numbers of right answers and of answers."""
         mine = self.answers[model]
         answers, n = sum(map(len, mine.values())), len(mine)
-        accuracy = math.fsum(s for shares in mine.values() for s in shares) / answers
         graded = any(q[2] for q in mine)
+        means = [self.mean(model, q) for q in mine]
+        accuracy = math.fsum(means) / n
         if not graded and answers == n:
             return accuracy * n, n
-        means = [self.mean(model, q) for q in mine]
-        middle = math.fsum(means) / n
-        squared = math.fsum((x - middle) ** 2 for x in means) / (n * (n + 1))
+        squared = math.fsum((x - accuracy) ** 2 for x in means) / (n * (n + 1))
         most = n ** 3 if graded else answers
         size = min(most, accuracy * (1 - accuracy) / squared - 1 if squared > 1e-20 else most)
         return accuracy * max(1, size), max(1, size)

@@ -79,9 +79,8 @@ def corrected(anew, view, rows, pairs, ranks, best):
             row["rank_lo"], row["rank_hi"] = ranks[row["model"]]
         if view == "leaderboard" and row["p_best"] is not None:
             row["p_best"] = best.get(row["model"], row["p_best"])
-        if view == "leaderboard" and (found := anew.other_tasks(row["model"])):
-            row |= {"task_lo": found[0], "task_hi": found[1]}
-            del row["task_ci"]
+        if view == "leaderboard":
+            row["task_lo"], row["task_hi"] = anew.other_tasks(row["model"])
     return rows
 
 
@@ -121,6 +120,38 @@ def any_names():
     equal("names of any kind", db)
     check("no pair without a name", len(table(db, "SELECT * FROM eval_compare")) == 36)
     check("a model without a name can be asked for", len(table(db, "SELECT * FROM eval_leaderboard WHERE model IS NULL")) == 1)
+
+
+def attempts():
+    """Attempts at a question are its mean, and every question has the same weight."""
+    db = filled([("new", "t", i, a, int(i < 120 or a < 2), None, None, None, None) for i in range(300) for a in range(10)])
+    row, = table(db, "SELECT * FROM eval_leaderboard")
+    lo, hi = stats.beta.ppf([0.025, 0.975], 121, 181)  # a share of .2 + .8 of the questions, but for the imagined ones
+    check(f"two lumps: {row['accuracy']}, {row['ci']}", row["accuracy"] == 0.52 and abs(row["lo"] - (0.2 + 0.8 * lo)) < 0.01 and abs(row["hi"] - (0.2 + 0.8 * hi)) < 0.01)
+    check("and on its task", table(db, "SELECT accuracy, ci, method FROM eval_tasks") == [{k: row[k] for k in ("accuracy", "ci", "method")}])
+    # One question asked ten times and always right, ten asked once and always wrong.
+    db = filled([("m", "t", 0, a, 1, None, None, None, None) for a in range(10)] + [("m", "t", i, 1, 0, None, None, None, None) for i in range(1, 11)])
+    row, = table(db, "SELECT * FROM eval_leaderboard")
+    check(f"one of eleven: {row['accuracy']}", (row["n"], row["correct"], row["questions"]) == (20, 10, 11) and abs(row["accuracy"] - 1 / 11) < 1e-15)
+    check("and its interval", [row["lo"], row["hi"]] == sorted(row[k] for k in ("lo", "hi")) and
+          max(abs(np.array([row["lo"], row["hi"]]) - stats.beta.ppf([0.025, 0.975], 2, 11))) < 1e-12)
+
+
+def duplicates():
+    """Rows that are in a table twice change neither an accuracy nor an interval, nor a pair."""
+    for seed, right in ((31, None), (32, 1), (33, 0)):
+        draw = random.Random(seed)
+        rows = [(m, t, q, int(draw.random() < 0.7) if right is None else right) for m in "abc" for t in "tu" for q in range(25)]
+        found = []
+        for more in ([], rows[20:30], rows):
+            db = views.opened()
+            db.execute("CREATE TABLE results(model, task, item, correct)")
+            db.executemany("INSERT INTO results VALUES (?, ?, ?, ?)", rows + more)
+            found.append([table(db, "SELECT model, accuracy, ci, questions, rank_lo, rank_hi FROM eval_leaderboard"),
+                          table(db, "SELECT model, task, accuracy, ci, questions FROM eval_tasks"),
+                          table(db, "SELECT model, accuracy, ci, questions FROM eval_common"),
+                          table(db, "SELECT model_a, model_b, n, diff FROM eval_compare")])
+        check(f"duplicates change nothing: {found[0][0]} {found[1][0]}", found[0] == found[1] == found[2])
 
 
 def order_of_rows():
@@ -277,7 +308,7 @@ def columns():
         check(f"{function} of one model", len(table(db, f"SELECT * FROM {function}('alone')")) == (function in ("eval_leaderboard", "eval_tasks", "eval_common")))
     again = table(db, "SELECT model, method, n FROM eval_leaderboard('twice') ORDER BY model")
     check(f"a row that repeats a question is an attempt, which the method says: {again}",
-          [(r["method"], r["n"]) for r in again] == [("clustered by item, repeated rows as attempts", 3), ("bayes", 2)])
+          [(r["method"], r["n"]) for r in again] == [("mean of questions, repeated rows as attempts", 3), ("bayes", 2)])
     check("nothing is made in the database", one(db, "SELECT count(*) FROM sqlite_master WHERE type = 'view'") == 0)
 
 
@@ -513,6 +544,8 @@ def interrupts():
 def main():
     shapes()
     any_names()
+    attempts()
+    duplicates()
     order_of_rows()
     levels()
     by_task()

@@ -4,8 +4,8 @@
     gate.py EXTENSION
 
 The expected numbers come from closed forms of Dirichlet means, scipy's Beta, and counts made here.  Those that have
-references of their own (no_worse_prob of graded scores, clustered_prob_above, mean_prob_above and intervals) come from
-the SQL function over the rows that Python made.
+references of their own (no_worse_prob of graded scores, mean_prob_above and intervals) come from the SQL function over
+the rows that Python made.
 """
 import fractions
 import json
@@ -320,8 +320,12 @@ def thresholds():
     rows = [("new", "t", i, a, int(luck.random() < .2 + .7 * (i % 4 > 0)), None, None) for i in range(40) for a in range(4)]
     db = filled(rows)
     row = gate(db, .6, "new")
-    near("asked again", row["prob"], db.execute("SELECT clustered_prob_above(correct, item, 0.6, 'icc') FROM results").fetchone()[0])
-    check("asked again", row["method"] == "clustered by item" and row["questions"] == 40)
+    means = "(SELECT avg(correct) AS m FROM results GROUP BY item)"
+    near("asked again", row["prob"], db.execute(f"SELECT mean_prob_above(m, 0.6) FROM {means}").fetchone()[0])
+    ci = json.loads(db.execute(f"SELECT mean_ci(m) FROM {means}").fetchone()[0])
+    check("asked again", row["method"] == "mean of questions" and row["questions"] == 40)
+    check("and its interval", (row["lo"], row["hi"]) == tuple(x - .6 for x in ci))
+    lumps()
     rows = [("new", "t", i, a, None, luck.choice((0, .5, .75, 1)), None) for i in range(40) for a in range(1 + i % 2)]
     db = filled(rows)
     row = gate(db, .5, "new")
@@ -335,6 +339,25 @@ def thresholds():
     says("skipped", row, "5 errored answers of new were wrong")
     check("at 0.8 either way", gate(db, .8, "new", options='{"errors":"skip"}')["result"] == "pass")
     check("without an answer", gate(filled(once("new", [None] * 9)), .1, "new", options='{"errors":"skip"}')["result"] == "unsure")
+
+
+def lumps():
+    """300 questions of which 120 are always right and 180 are right twice of ten times: accuracy 52%."""
+    db = filled([("new", "t", i, a, int(i < 120 or a < 2), None, None) for i in range(300) for a in range(10)])
+    row = gate(db, .54, "new")
+    check(f"52% is not surely above 54%: {row['message']}", row["result"] == "unsure" and row["prob"] < .5)
+    near("its accuracy", row["accuracy_candidate"], .52)
+    check("which its interval holds", row["lo"] < .52 - .54 < row["hi"])
+    check("nor surely below it", gate(db, .5, "new")["result"] == "unsure")
+
+    def above(k, n):
+        return db.execute("SELECT mean_prob_above_counts(s, n, 0.54) FROM (SELECT 1.0 AS s, ?1 AS n UNION ALL SELECT 0.2, ?2)", (k, n - k)).fetchone()[0]
+
+    # What it asks for settles it about 8 times of 10: of n questions a binomial number are always right.
+    n = 300 + row["more"]
+    below = max(k for k in range(int(.3 * n), int(.5 * n)) if above(k, n) <= .05)
+    settled = stats.binom.cdf(below, n, .4)
+    check(f"{n} questions in two lumps settle it in {settled:.3f}", .75 <= settled <= .87)
 
 
 # Names

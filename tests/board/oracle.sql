@@ -265,13 +265,13 @@ WITH RECURSIVE worded AS MATERIALIZED (
 ), tasked AS MATERIALIZED (
   -- The values of tasks that the words do not have come from asked.
   SELECT w.m, model, w.task, graded, again, w.n, correct, errored,
-         coalesce(bits, 0) + coalesce(questions, 0) AS questions, coalesce(bits, 0) + coalesce(a.n, 0) AS answers,
+         coalesce(bits, 0) + coalesce(questions, 0) AS questions,
          coalesce(rights << 31, 0) + coalesce(units, 0) AS units, coalesce(rest, 0) AS rest, coalesce(outside, 0) AS outside
   FROM (SELECT m, model, task, max(graded) AS graded, max(again) AS again,
                sum(n) AS n, coalesce(sum(correct), 0) AS correct, sum(asked) - sum(n) AS errored,
                sum(n) FILTER (WHERE NOT by_row) AS bits, sum(correct) FILTER (WHERE NOT by_row) AS rights
         FROM worded GROUP BY m, task) AS w
-  LEFT JOIN (SELECT m, task, count(*) AS questions, sum(n) AS n, sum(units) AS units, sum(rest) AS rest, max(outside) AS outside
+  LEFT JOIN (SELECT m, task, count(*) AS questions, sum(mean_units) AS units, sum(mean_rest) AS rest, max(outside) AS outside
              FROM asked GROUP BY m, task) AS a ON a.m = w.m AND a.task = w.task
 )
 SELECT 'pair' AS row, a.model AS model_a, b.model AS model_b, n, both, only_a, only_b, neither, mean_a, mean_b, mean_a - mean_b AS diff,
@@ -280,13 +280,13 @@ SELECT 'pair' AS row, a.model AS model_a, b.model AS model_b, n, both, only_a, o
             WHEN mean_a > mean_b THEN 'A better' ELSE 'B better' END AS verdict_all,
        common + (SELECT count(*) FROM shared) AS common,
        NULL AS task, NULL AS graded, NULL AS again, NULL AS correct, NULL AS errored,
-       NULL AS questions, NULL AS answers, NULL AS total, NULL AS units, NULL AS rest, NULL AS outside
+       NULL AS questions, NULL AS total, NULL AS mean, NULL AS units, NULL AS rest, NULL AS outside
 FROM held CROSS JOIN models AS a ON a.m = pair >> 32 CROSS JOIN models AS b ON b.m = pair & 0xffffffff
 WHERE pair & 0xffffffff
 UNION ALL
 SELECT 'task', model, NULL, n, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
        task, graded, again, correct, errored,
-       questions, answers, units / 2147483648.0 + rest / 4611686018427387904.0, units, rest, outside
+       questions, NULL, (units / 2147483648.0 + rest / 4611686018427387904.0) / questions, units, rest, outside
 FROM tasked
 UNION ALL
 SELECT 'common', model, NULL, n, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
@@ -294,11 +294,11 @@ SELECT 'common', model, NULL, n, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
 FROM counted JOIN models ON m = pair >> 32 WHERE NOT pair & 0xffffffff AND NOT EXISTS (SELECT 1 FROM worded WHERE by_row)
 UNION ALL
 SELECT 'question', a.model, NULL, a.n, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, id IN (SELECT id FROM shared),
-       a.task, a.graded, t.again, NULL, NULL, t.questions, NULL, a.total, a.units, a.rest, a.outside
+       a.task, a.graded, t.again, NULL, NULL, t.questions, a.total, a.mean, a.mean_units, a.mean_rest, a.outside
 FROM asked AS a CROSS JOIN tasked AS t ON t.m = a.m AND t.task = a.task
 UNION ALL
 SELECT 'question', w.model, NULL, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, coalesce(bits, 0) >> bit & 1,
-       w.task, 0, t.again, NULL, NULL, t.questions, NULL, 1.0 * (right_bits >> bit & 1), (right_bits >> bit & 1) << 31, 0, 0
+       w.task, 0, t.again, NULL, NULL, t.questions, 1.0 * (right_bits >> bit & 1), 1.0 * (right_bits >> bit & 1), (right_bits >> bit & 1) << 31, 0, 0
 FROM (SELECT * FROM worded WHERE n > 0 AND NOT by_row AND EXISTS (SELECT 1 FROM worded WHERE by_row)) AS w
 CROSS JOIN tasked AS t ON t.m = w.m AND t.task = w.task
 LEFT JOIN met ON met.task = w.task AND met.word = w.word
@@ -341,15 +341,14 @@ SELECT model_a AS model, task, graded, again, n, correct, errored FROM standings
 -- by_task: one row per model and task.
 --
 --   n, correct, errored   answers known, right ones (NULL where graded), and not known
---   accuracy              the share of right answers; where graded, the mean share
+--   accuracy              the mean of question means: attempts at a question are their mean,
+--                         and every question has the same weight
 --   ci, lo, hi            its credible interval; as text, and as numbers
---   method                how, by questions asked once and by questions asked again:
---                         'bayes' (bayes_ci) and 'clustered by item' (clustered_ci),
---                         since a second attempt at a question is worth less than
---                         another question, or where there are other tasks that are
---                         right or wrong 'nested in tasks and items' (nested_each);
---                         where graded 'mean' (mean_ci) and 'mean, clustered by item'
---                         (clustered_mean_ci)
+--   method                'bayes' where answers are right or wrong and each question was asked
+--                         once: bayes_ci; 'mean' where they are graded: mean_ci; 'mean of
+--                         questions' where some question was asked again: mean_ci of question
+--                         means, or bayes_ci of the questions where answers are right or wrong
+--                         and all attempts at a question agree
 --   questions             different ones
 --   bar                   ci, drawn from 0 to 1
 --   mean                  as accuracy, in the task's own units
@@ -357,31 +356,22 @@ SELECT model_a AS model, task, graded, again, n, correct, errored FROM standings
 DROP VIEW IF EXISTS by_task;
 CREATE VIEW by_task AS
 WITH stood AS MATERIALIZED (
-  SELECT row, model_a AS model, task, graded, again, n, correct, errored, questions, answers, total, outside FROM standings WHERE row <> 'pair'
+  SELECT row, model_a AS model, task, graded, again, n, correct, errored, questions, mean, outside FROM standings WHERE row <> 'pair'
 ), scored AS (
   SELECT model, task,
          CASE WHEN max(outside) THEN NULL
-              WHEN NOT graded THEN clustered_ci_counts(total, n, 0.95, 'icc') FILTER (WHERE NOT graded)
-              WHEN NOT again  THEN mean_ci(total) FILTER (WHERE graded AND NOT again AND NOT outside)
-              ELSE clustered_mean_ci_counts(total, n) FILTER (WHERE graded AND again AND NOT outside) END AS ci
+              WHEN NOT graded AND min(mean IN (0, 1)) THEN bayes_ci_counts(CAST(sum(mean) AS INTEGER), count(*))
+              ELSE mean_ci(mean) END AS ci
   FROM stood WHERE row = 'question' AND (graded OR again)
   GROUP BY model, task
-), nested AS (
-  SELECT model, value->>'task' AS task, '[' || (value->'lo') || ',' || (value->'hi') || ']' AS ci
-  FROM (SELECT model, nested_each_counts(task, total, n) AS each FROM stood WHERE row = 'question' AND NOT graded AND n > 0
-        GROUP BY model HAVING max(again) AND count(DISTINCT task) > 1), json_each(each)
 ), counted AS (
   SELECT t.model, t.task, t.n, t.errored, t.graded, t.questions,
          CASE WHEN NOT t.graded AND t.n > 0 THEN t.correct END AS correct,
-         CASE WHEN t.outside THEN NULL WHEN t.graded THEN t.total / t.answers ELSE 1.0 * t.correct / t.n END AS accuracy,
-         CASE WHEN t.again AND NOT t.graded THEN coalesce(n.ci, s.ci) WHEN t.graded THEN s.ci ELSE bayes_ci_counts(t.correct, t.n) END AS ci,
-         CASE WHEN t.n = 0 THEN NULL
-              WHEN t.outside THEN 'score out of range'
-              ELSE CASE WHEN t.graded AND t.again THEN 'mean, clustered by item'
-                        WHEN t.graded THEN 'mean' WHEN t.again AND n.ci IS NOT NULL THEN 'nested in tasks and items'
-                        WHEN t.again THEN 'clustered by item' ELSE 'bayes' END END AS method
+         CASE WHEN NOT t.outside AND t.n > 0 THEN t.mean END AS accuracy,
+         CASE WHEN t.graded OR t.again THEN s.ci ELSE bayes_ci_counts(t.correct, t.n) END AS ci,
+         CASE WHEN t.n = 0 THEN NULL WHEN t.outside THEN 'score out of range'
+              WHEN t.again THEN 'mean of questions' WHEN t.graded THEN 'mean' ELSE 'bayes' END AS method
   FROM (SELECT * FROM stood WHERE row = 'task') AS t LEFT JOIN scored AS s ON s.model IS t.model AND s.task = t.task
-       LEFT JOIN nested AS n ON n.model IS t.model AND n.task = t.task
 )
 SELECT model, task, n, correct, errored, accuracy, ci, ci_lo(ci) AS lo, ci_hi(ci) AS hi, method, questions,
        max(0, accuracy - ci_lo(ci)) AS err_lo, max(0, ci_hi(ci) - accuracy) AS err_hi, ci_bar(ci, accuracy) AS bar,
@@ -424,9 +414,6 @@ ORDER BY model_a, model_b;
 --                              as in by_task, over all tasks.  Models may have
 --                              answered different questions: see common
 --   tasks                      how many
---   task_ci, task_lo, task_hi  the interval clustered by task: how the model would do
---                              on other tasks like these.  NULL below 5 tasks, of
---                              which nobody can say what others are like
 --   common                     how many questions all models answered
 --   rank_lo, rank_hi           the possible ranks: from 1 plus the number of models that
 --                              beat it to the number of models less those that it
@@ -443,45 +430,37 @@ DROP VIEW IF EXISTS leaderboard;
 DROP VIEW IF EXISTS macros; -- which leaderboard once read
 CREATE VIEW leaderboard AS
 WITH stood AS MATERIALIZED (
-  SELECT row, model_a, model_b, n, verdict_all, common, task, graded, again, correct, errored, questions, answers, total, units, rest, outside
+  SELECT row, model_a, model_b, n, verdict_all, common, task, graded, again, correct, errored, questions, mean, units, rest, outside
   FROM standings
 ), tallied AS MATERIALIZED (
-  SELECT model_a AS model, task, n, correct, errored, questions, answers, total, units, rest, outside,
+  SELECT model_a AS model, task, n, correct, errored, questions, mean, units, rest, outside,
          max(graded AND n > 0) OVER model AS graded, max(again) OVER model AS again,
          max((graded AND n > 0) OR again) OVER model AS by_row
   FROM stood WHERE row = 'task' WINDOW model AS (PARTITION BY model_a)
 ), totals AS MATERIALIZED (
   SELECT model, max(by_row) AS by_row, max(graded) AS graded, max(again) AS again,
          sum(n) AS n, sum(correct) AS correct, sum(errored) AS errored, sum(n > 0) AS tasks, sum(questions) AS questions, max(outside) AS outside,
-         (sum(units) / 2147483648.0 + sum(rest) / 4611686018427387904.0) / sum(answers) AS mean,
-         CASE WHEN NOT by_row THEN clustered_ci_counts(correct, n, 0.95, 'icc') FILTER (WHERE n > 0 AND NOT by_row)
-              WHEN NOT graded THEN clustered_ci_counts(total, answers, 0.95, 'icc') FILTER (WHERE answers > 0 AND by_row AND NOT graded)
-              ELSE clustered_mean_ci_counts(total, answers) FILTER (WHERE answers > 0 AND graded AND NOT outside) END AS task_ci,
-         round(avg(1.0 * correct / n), 12) AS macro, -- avg's last digits depend on SQLite's version
-         round(avg(total / answers), 12) AS macro_mean
+         (sum(units) / 2147483648.0 + sum(rest) / 4611686018427387904.0) / sum(questions) AS mean,
+         round(avg(CASE WHEN n > 0 THEN mean END), 12) AS macro -- avg's last digits depend on SQLite's version
   FROM tallied GROUP BY model
 ), macros AS (
   SELECT model, macro_ci_counts(correct, n) AS macro_ci
   FROM tallied WHERE n > 0 AND NOT by_row GROUP BY model HAVING count(*) > 1
 ), scored AS (
   SELECT m.model,
-         clustered_ci_counts(total, q.n, 0.95, 'icc') FILTER (WHERE NOT m.graded) AS by_item,
-         mean_ci(total) FILTER (WHERE m.graded AND NOT m.again AND NOT q.outside) AS mean_once,
-         clustered_mean_ci_counts(total, q.n) FILTER (WHERE m.graded AND m.again AND NOT q.outside) AS mean_by_item,
-         macro_ci(total / q.n, q.task) FILTER (WHERE NOT q.outside) AS macro_ci
+         CASE WHEN NOT m.graded AND min(q.mean IN (0, 1)) THEN bayes_ci_counts(CAST(sum(q.mean) AS INTEGER), count(*))
+              ELSE mean_ci(q.mean) FILTER (WHERE NOT q.outside) END AS ci,
+         macro_ci(q.mean, q.task) FILTER (WHERE NOT q.outside) AS macro_ci
   FROM (SELECT * FROM stood WHERE row = 'question') AS q CROSS JOIN (SELECT * FROM totals WHERE by_row) AS m ON m.model IS q.model_a
   GROUP BY m.model
 ), joined AS MATERIALIZED (
   SELECT t.model, t.n, t.errored, t.tasks, t.by_row, t.questions,
          CASE WHEN t.n > 0 AND NOT t.graded THEN t.correct END AS correct,
-         CASE WHEN t.outside THEN NULL WHEN t.graded THEN t.mean ELSE 1.0 * t.correct / t.n END AS accuracy,
-         CASE WHEN t.outside THEN NULL WHEN NOT t.by_row THEN bayes_ci_counts(t.correct, t.n)
-              WHEN NOT t.graded THEN s.by_item WHEN t.again THEN s.mean_by_item ELSE s.mean_once END AS ci,
+         CASE WHEN NOT t.outside THEN t.mean END AS accuracy,
+         CASE WHEN t.outside THEN NULL WHEN t.by_row THEN s.ci ELSE bayes_ci_counts(t.correct, t.n) END AS ci,
          CASE WHEN t.n = 0 THEN NULL WHEN t.outside THEN 'score out of range'
-              WHEN t.graded AND t.again THEN 'mean, clustered by item' WHEN t.graded THEN 'mean'
-              WHEN t.again THEN 'clustered by item' ELSE 'bayes' END AS method,
-         CASE WHEN t.outside OR t.tasks < 5 THEN NULL ELSE t.task_ci END AS task_ci,
-         CASE WHEN t.outside OR t.tasks < 2 THEN NULL WHEN t.graded THEN t.macro_mean ELSE t.macro END AS macro,
+              WHEN t.again THEN 'mean of questions' WHEN t.graded THEN 'mean' ELSE 'bayes' END AS method,
+         CASE WHEN t.outside OR t.tasks < 2 THEN NULL ELSE t.macro END AS macro,
          CASE WHEN t.outside OR t.tasks < 2 THEN NULL WHEN t.by_row THEN s.macro_ci ELSE m.macro_ci END AS macro_ci
   FROM totals AS t LEFT JOIN scored AS s ON s.model IS t.model LEFT JOIN macros AS m ON m.model IS t.model
 ), alike AS MATERIALIZED (
@@ -502,7 +481,7 @@ WITH stood AS MATERIALIZED (
   FROM stood WHERE row = 'pair'
 )
 SELECT j.model, n, correct, errored, accuracy, ci, ci_lo(ci) AS lo, ci_hi(ci) AS hi, method, tasks,
-       task_ci, ci_lo(task_ci) AS task_lo, ci_hi(task_ci) AS task_hi, ci_bar(ci, accuracy) AS bar, questions,
+       ci_bar(ci, accuracy) AS bar, questions,
        CASE WHEN answering = 1 THEN questions_of_all ELSE coalesce((SELECT max(common) FROM paired), 0) END AS common,
        max(0, accuracy - ci_lo(ci)) AS err_lo, max(0, ci_hi(ci) - accuracy) AS err_hi,
        CASE WHEN ci IS NOT NULL THEN 1 + (SELECT count(*) FROM paired WHERE loser = j.model) END AS rank_lo,
@@ -521,31 +500,19 @@ ORDER BY accuracy DESC, j.model;
 DROP VIEW IF EXISTS common;
 CREATE VIEW common AS
 WITH stood AS MATERIALIZED (
-  SELECT row, model_a, n, correct, graded, total, units, rest, outside FROM standings WHERE row = 'common' OR (row = 'question' AND common)
-), shared AS (
-  -- The questions one by one, if they are not all right or wrong and asked once.
-  SELECT model_a AS model, n, graded, total, units, rest, outside FROM stood WHERE row = 'question'
-), summed AS MATERIALIZED (
-  SELECT model, sum(n) AS n, count(*) AS questions, sum(units) / 2147483648.0 + sum(rest) / 4611686018427387904.0 AS total,
-         max(outside) AS outside, max(graded) AS graded, max(n > 1) AS again
-  FROM shared GROUP BY model
-), scored AS (
-  SELECT s.*,
-         clustered_ci_counts(a.total, a.n, 0.95, 'icc') FILTER (WHERE s.again AND NOT s.graded) AS by_item,
-         mean_ci(a.total) FILTER (WHERE s.graded AND NOT s.again AND NOT a.outside) AS mean_once,
-         clustered_mean_ci_counts(a.total, a.n) FILTER (WHERE s.graded AND s.again AND NOT a.outside) AS mean_by_item
-  FROM shared AS a CROSS JOIN summed AS s ON s.model IS a.model GROUP BY s.model
-  UNION ALL
-  SELECT model_a, n, n, correct, 0, 0, 0, NULL, NULL, NULL FROM stood WHERE row = 'common'
+  SELECT row, model_a, n, correct, graded, total, mean, units, rest, outside FROM standings WHERE row = 'common' OR (row = 'question' AND common)
 ), joined AS MATERIALIZED (
-  SELECT model, n, questions,
-         CASE WHEN NOT graded THEN CAST(total AS INTEGER) END AS correct,
-         CASE WHEN NOT outside THEN 1.0 * total / n END AS accuracy,
-         CASE WHEN outside THEN NULL WHEN NOT graded AND NOT again THEN bayes_ci_counts(total, n)
-              WHEN NOT graded THEN by_item WHEN again THEN mean_by_item ELSE mean_once END AS ci,
-         CASE WHEN outside THEN 'score out of range' WHEN graded AND again THEN 'mean, clustered by item'
-              WHEN graded THEN 'mean' WHEN again THEN 'clustered by item' ELSE 'bayes' END AS method
-  FROM scored
+  -- The questions one by one, if they are not all right or wrong and asked once.
+  SELECT model_a AS model, sum(n) AS n, count(*) AS questions,
+         CASE WHEN NOT max(graded) THEN CAST(sum(total) AS INTEGER) END AS correct,
+         CASE WHEN NOT max(outside) THEN (sum(units) / 2147483648.0 + sum(rest) / 4611686018427387904.0) / count(*) END AS accuracy,
+         CASE WHEN max(outside) THEN NULL
+              WHEN NOT max(graded) AND min(mean IN (0, 1)) THEN bayes_ci_counts(CAST(sum(mean) AS INTEGER), count(*))
+              ELSE mean_ci(mean) FILTER (WHERE NOT outside) END AS ci,
+         CASE WHEN max(outside) THEN 'score out of range' WHEN max(n > 1) THEN 'mean of questions' WHEN max(graded) THEN 'mean' ELSE 'bayes' END AS method
+  FROM stood WHERE row = 'question' GROUP BY model_a
+  UNION ALL
+  SELECT model_a, n, n, correct, 1.0 * correct / n, bayes_ci_counts(correct, n), 'bayes' FROM stood WHERE row = 'common'
 )
 SELECT j.model, j.n, j.correct, j.accuracy, j.ci, ci_lo(j.ci) AS lo, ci_hi(j.ci) AS hi, j.method, j.questions,
        max(0, j.accuracy - ci_lo(j.ci)) AS err_lo, max(0, ci_hi(j.ci) - j.accuracy) AS err_hi, ci_bar(j.ci, j.accuracy) AS bar,

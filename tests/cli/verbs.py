@@ -398,17 +398,17 @@ def test_input():
 
 
 def test_tools():
-    """Other tools' small databases and files: known, right and errored answers, their mean and the method; counted by
-    hand."""
+    """Other tools' small databases and files: known, right and errored answers, the mean of question means
+    and the method; counted by hand."""
     made = HERE / "phoenix.db"
     db = sqlite3.connect(made)
     db.executescript((FILES / "phoenix.sql").read_text())
     db.close()
     for source, board in (
-            (made, [("new prompt", 6, 6, 2, 1.0, "clustered by item"), ("nightly #3", 2, None, 1, 0.9, "mean"),
-                    ("nightly #4", 3, None, 0, 0.333333, "mean"), ("baseline", 7, 2, 1, 0.285714, "clustered by item")]),
+            (made, [("new prompt", 6, 6, 2, 1.0, "mean of questions"), ("nightly #3", 2, None, 1, 0.9, "mean"),
+                    ("baseline", 7, 2, 1, 0.375, "mean of questions"), ("nightly #4", 3, None, 0, 0.333333, "mean")]),
             (FILES / "lm_eval", [("org__large", 13, 10, 0, 0.769231, "bayes"), ("org/small", 16, None, 2, 0.46875, "mean")]),
-            (FILES / "inspect", [("openai/a", 13, None, 5, 0.673077, "mean, clustered by item"), ("openai/b", 8, 3, 0, 0.375, "clustered by item")])):
+            (FILES / "inspect", [("openai/a", 13, None, 5, 0.638889, "mean of questions"), ("openai/b", 8, 3, 0, 0.375, "mean of questions")])):
         rows = json.loads(ends(f"a leaderboard of {source}", 0, "leaderboard", source, "--json"))
         same(f"{source}", [(r["model"], r["n"], r["correct"], r["errored"], round(r["accuracy"], 6), r["method"]) for r in rows], board)
 
@@ -437,7 +437,7 @@ check("a database's column question is the item", json.loads(run("leaderboard", 
 with sqlite3.connect(own) as db:
     db.execute("ALTER TABLE results ADD COLUMN id")
     db.execute("UPDATE results SET id = rowid % 10")
-check("unless there is a better one", "clustered" in json.loads(run("leaderboard", own, "--json")[1])[0]["method"])
+check("unless there is a better one", json.loads(run("leaderboard", own, "--json")[1])[0]["questions"] == 10)
 lines = run("formats")[1].splitlines()
 check("formats in columns", all(line[16] == " " and line[17] != " " for line in lines if line[0] != " "))
 

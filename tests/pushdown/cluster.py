@@ -164,7 +164,7 @@ def compare_graded(extension, scratch, coordinator, shards, rows):
     counts = {name: count(coordinator, view) for name, view in VIEWS.items()}
     got, wanted = answers_of(finish(extension, counts, scratch / "graded"), 1, True), answers_of(rows, 0, True)
     methods = {row[wanted[view][0].index("method")] for view in ("leaderboard", "compare") for row in wanted[view][1]}
-    check("graded and asked again", {"mean, clustered by item", "paired means"} <= methods, str(methods))
+    check("graded and asked again", {"mean of questions", "paired means"} <= methods, str(methods))
     for what in wanted:
         difference = differences(wanted[what], got[what])
         check(f"the cluster, graded, {what}", not difference, difference)

@@ -48,10 +48,10 @@ SCORED = """SELECT model, task, item, attempt, CASE WHEN task LIKE 'task %1' OR 
 STAGES = {
     "a sample, asked once": ("SELECT * FROM answers WHERE attempt = 1 AND item % 50 = 1", "bayes", "paired"),
     "a sample, graded": (SCORED + "attempt = 1 AND item % 50 = 1", "mean", "paired means"),
-    "a sample, graded and asked again": (SCORED + "item % 50 < 2", "mean, clustered by item", "paired means"),
+    "a sample, graded and asked again": (SCORED + "item % 50 < 2", "mean of questions", "paired means"),
     "a score out of its range": ("SELECT model, task, item, attempt, CAST(NULL AS INTEGER) AS correct, score * 1.1 AS score, error,"
                                  " score_lo, score_hi FROM answers WHERE item % 50 = 1", "score out of range", "score out of range"),
-    "all": ("SELECT * FROM answers", "clustered by item", "paired means"),
+    "all": ("SELECT * FROM answers", "mean of questions", "paired means"),
 }
 
 # What the board gives over counts too, where answers are right or wrong and asked once.

@@ -146,17 +146,19 @@ def verdicts(t):
 
 
 def attempts(t):
-    """Questions with several attempts are clusters by task and item; two tasks may have items of the same name."""
+    """Attempts at a question are its mean; two tasks may have items of the same name."""
     db = t.path("attempts.db")
     t.shell(db, ".read sql/schema.sql", """
       INSERT INTO results(model, task, item, attempt, correct) VALUES
       ('m', 't', 1, 1, 1), ('m', 't', 1, 2, 1), ('m', 't', 2, 1, 0), ('m', 'u', 1, 1, 0), ('m', 'u', 1, 2, 0), ('m', 'u', 2, 1, 1)""")
-    t.check("attempts: cluster by task and item", t.rows(
-        db, "SELECT method, ci = (SELECT clustered_ci_counts(column1, column2, 0.95, 'icc') FROM (VALUES (2, 2), (0, 1), (0, 2), (1, 1))) AS same, "
-            "questions FROM eval_leaderboard"), [("clustered by item", 1, 4)])
+    t.check("attempts: four questions, two of them right", t.rows(
+        db, "SELECT method, ci = bayes_ci_counts(2, 4) AS same, questions FROM eval_leaderboard"), [("mean of questions", 1, 4)])
+    t.shell(db, "INSERT INTO results(model, task, item, attempt, correct) VALUES ('m', 'u', 2, 2, 0)")
+    t.check("attempts: one of them half right", t.rows(
+        db, "SELECT accuracy, ci = (SELECT mean_ci(column1) FROM (VALUES (1), (0), (0), (0.5))) AS same, n, questions FROM eval_leaderboard"), [(0.375, 1, 7, 4)])
     t.shell(db, """INSERT INTO results(model, task, item, correct) VALUES ('once', 't', 1, 1), ('once', 't', 2, 1)""")
     t.check("attempts: of one model alone", t.rows(db, "SELECT model, method FROM eval_leaderboard ORDER BY model"),
-            [("m", "clustered by item"), ("once", "bayes")])
+            [("m", "mean of questions"), ("once", "bayes")])
 
 
 def own_tables(t):
@@ -179,8 +181,7 @@ def own_tables(t):
     t.shell(db, "DELETE FROM results", "WITH r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 10) "
             "INSERT INTO results SELECT 'm', 't', 'p' || char(0) || i, 1, i % 2 FROM r UNION ALL SELECT 'm', 't', 'q', 1, 1 FROM r WHERE i < 3")
     t.check("own: items that differ after a NUL differ", t.rows(
-        db, "SELECT ci = (WITH r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 10) SELECT clustered_ci_counts(k, n, 0.95, 'icc') FROM "
-            "(SELECT i % 2 AS k, 1 AS n FROM r UNION ALL SELECT 2, 2)) FROM eval_leaderboard"), [(1,)])
+        db, "SELECT ci = bayes_ci_counts(6, 11), questions FROM eval_leaderboard"), [(1, 11)])
 
 
 def wilson(t):

@@ -108,26 +108,14 @@ class Expected:
             return None, None, None
         if any(not 0 <= s <= 1 for s in shares):
             return "score out of range", None, None
-        mean = sum(shares) / len(shares)
-        sums = [(sum(ss), len(ss)) for ss in questions.values()]
-        if not graded and not again:
-            return "bayes", mean, self.over("bayes_ci", [(s,) for s in shares])
-        if not graded:
-            return "clustered by item", mean, self.over("clustered_ci_counts", sums, 0.95, "icc")
-        if not again:
-            return "mean", mean, self.over("mean_ci", [(s,) for s in shares])
-        return "mean, clustered by item", mean, self.over("clustered_mean_ci_counts", sums)
+        means = [sum(ss) / len(ss) for ss in questions.values()]
+        verdicts = not graded and all(m in (0, 1) for m in means)
+        ci = self.over("bayes_ci", [(int(m),) for m in means]) if verdicts else self.over("mean_ci", [(m,) for m in means])
+        return "mean of questions" if again else "mean" if graded else "bayes", sum(means) / len(means), ci
 
     def right_or_wrong(self, model):
         """(task, k, n) of every question of a task that is not graded."""
         return [(task, sum(ss), len(ss)) for (task, _), ss in self.answers[model].items() if task not in self.graded and ss]
-
-    def nested(self, model):
-        """Each task's interval from all of them, if there are two or more."""
-        rows = self.right_or_wrong(model)
-        text = self.db.execute(f"SELECT nested_each_counts(value->>0, value->>1, value->>2) FROM json_each(?)", (json.dumps(rows),)).fetchone()[0]
-        each = {t["task"]: (t["lo"], t["hi"]) for t in json.loads(text or "[]")}
-        return each if len(each) > 1 else {}
 
     def by_task(self, model):
         found = collections.defaultdict(dict)
@@ -209,13 +197,11 @@ def bars(what, row, point):
 
 
 def hold_tasks(name, db, e):
-    rows, nested = {(r["model"], r["task"]): r for r in table(db, "SELECT * FROM eval_tasks")}, {}
+    rows = {(r["model"], r["task"]): r for r in table(db, "SELECT * FROM eval_tasks")}
     check(f"{name}: every model and task", set(rows) == {(m, t) for m in e.models for t in e.by_task(m)} | set(e.errored))
     for (model, task), row in rows.items():
         what, questions = f"{name}: {model} on {task}", e.by_task(model)[task]
         method, mean, ci = e.interval(questions, {task})
-        if method == "clustered by item" and task in (nested[model] if model in nested else nested.setdefault(model, e.nested(model))):
-            method, ci = "nested in tasks and items", nested[model][task]
         shares = [s for ss in questions.values() for s in ss]
         graded, (lo, hi) = task in e.graded, e.range.get(task, (0, 1))
         same(what, row, n=len(shares), questions=len(questions), errored=e.errored[model, task], method=method, accuracy=mean,
@@ -234,17 +220,13 @@ def hold_pairs(name, db, e):
             bars(f"{name}: {pair['model_a']} against {pair['model_b']}", row, "diff")
 
 
-def macro_and_tasks(e, model, graded, again):
-    """(macro, its interval, the interval by task)"""
+def macro_of(e, model):
+    """macro and its interval; None with one task"""
     tasks = e.by_task(model)
-    sums = {t: (sum(map(sum, qs.values())), sum(map(len, qs.values()))) for t, qs in tasks.items()}
-    macro = sum(k / n for k, n in sums.values()) / len(sums)
-    if not graded and not again:
-        macro_ci = e.over("macro_ci_counts", list(sums.values()))
-    else:
-        macro_ci = e.over("macro_ci", [(sum(ss) / len(ss), t) for t, qs in tasks.items() for ss in qs.values()])
-    task_ci = None if graded else e.over("clustered_ci_counts", list(sums.values()), 0.95, "icc")
-    return macro if len(sums) > 1 else None, macro_ci if len(sums) > 1 else None, task_ci if len(sums) > 4 else None
+    means = {t: [sum(ss) / len(ss) for ss in qs.values()] for t, qs in tasks.items()}
+    if len(tasks) < 2:
+        return None, None
+    return sum(sum(m) / len(m) for m in means.values()) / len(means), e.over("macro_ci", [(m, t) for t, ms in means.items() for m in ms])
 
 
 def hold_board(name, db, e):
@@ -267,10 +249,8 @@ def hold_board(name, db, e):
              rank_hi=len(able) - sum(winner == model for winner, _ in wins) if model in able else None)
         bars(what, row, "accuracy")
         if mean is not None:
-            macro, macro_ci, task_ci = macro_and_tasks(e, model, bool(tasks & e.graded), any(len(ss) > 1 for ss in questions.values()))
+            macro, macro_ci = macro_of(e, model)  # tests/board/anew.py has task_ci
             same(what, row, macro=macro, macro_lo=macro_ci and macro_ci[0], macro_hi=macro_ci and macro_ci[1])
-            if not tasks & e.graded:  # tests/board/anew.py has the others
-                same(what, row, task_lo=task_ci and task_ci[0], task_hi=task_ci and task_ci[1])
     # If questions are shared, tests/board compares P(best) with a bootstrap.
     if able and not e.pairs and all(r["method"] == "bayes" for r in rows if r["model"] in able):
         best = json.loads(e.db.execute("SELECT ranks_counts(json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]')) FROM json_each(?)",
@@ -434,7 +414,7 @@ def names():
                      "(1, NULL, 1, 1), (2, NULL, 1, 0), (NULL, '', 1, '1'), (NULL, '', 1, 0), (x'0102', '', 1, 1), ('a' || char(0), '', 1, 1), ('a' || char(0) || 'z', '', 1, 0)")
     rows = table(db, "SELECT * FROM eval_leaderboard")
     check(f"names of any kind: {rows}", [r["common"] for r in rows] == [1] * 6 and near(sum(r["p_best"] for r in rows), 1))
-    check("no name, asked again", [(r["method"], r["ci"] is None) for r in rows if r["model"] is None] == [("clustered by item, repeated rows as attempts", False)])
+    check("no name, asked again", [(r["method"], r["ci"] is None) for r in rows if r["model"] is None] == [("mean of questions, repeated rows as attempts", False)])
     check("pairs of any kind but no name", len(table(db, "SELECT * FROM eval_compare")) == 10 and len(table(db, "SELECT * FROM eval_common")) == 6)
     db.execute("DELETE FROM results WHERE rowid = 4")
     check("the same, asked once", len(table(db, "SELECT * FROM eval_compare")) == 10 and len(table(db, "SELECT * FROM eval_common")) == 6)
