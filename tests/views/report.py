@@ -262,7 +262,8 @@ def leaderboard_numbers(db, page, name):
                          FROM eval_leaderboard""").fetchall()
     shown = page.columns("leaderboard")
     check(f"{name}: every model is there, in the board's order", [r["model"][0] for r in shown] == [r[0] for r in rows])
-    measure = "score" if any((r[8] or "").startswith("mean") for r in rows) else "accuracy"
+    graded = db.execute("SELECT count(*) FROM eval_leaderboard WHERE accuracy IS NOT NULL AND correct IS NULL").fetchone()[0]
+    measure = "score" if graded else "accuracy"
     repeated = any(r[9] != r[3] for r in rows)
     for row, (model, accuracy, ci, n, errors, lo, hi, best, method, questions, bounded) in zip(shown, rows):
         what = f"{name}: {model[:20]}"
