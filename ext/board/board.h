@@ -67,6 +67,15 @@ ev_status board_add(board *b, const board_row *row);
 ev_status board_add_counts(board *b, const board_row *row, double k, double n);
 ev_status board_settle(board *b);
 
+/* Whether a score, of any model, is outside its task's range, or is not a number: then nothing can
+*be
+** ranked.  The first such task by name, and the least and the greatest of its scores; NAN if none
+** is a number. */
+bool board_out_of_range(const board *b, size_t *task, double *lo, double *hi);
+
+/* Whether another task has graded answers, all in a range that its rows do not declare. */
+bool board_others_graded(const board *b, size_t task);
+
 const board_settings *board_settings_of(const board *b);
 size_t board_models(const board *b);
 size_t board_tasks(const board *b);
@@ -89,7 +98,7 @@ typedef struct board_standing {
   double accuracy;            /* the mean of question means; NAN where there is none */
   bool asked;                 /* has a row at all */
   bool graded, repeated;      /* has graded answers, has a question with several */
-  bool outside;               /* has a score outside its task's range */
+  bool outside; /* was asked a task of which a score, of any model, is outside the range */
 } board_standing;
 
 /* standing.c.  Intervals are NAN where they cannot be computed. */
@@ -101,8 +110,11 @@ ev_status board_model_interval(board *b, size_t model, ev_host host, ev_interval
 ev_status board_task_interval(const board *b, size_t model, size_t task, ev_host host,
                               ev_interval *ci);
 
-/* The range of a task's scores; false where its answers are right or wrong. */
+/* The range of a task's scores; false where its answers are right or wrong.  Whether the rows of
+*the
+** task declare it. */
 bool board_task_range(const board *b, size_t task, double *lo, double *hi);
+bool board_task_declared(const board *b, size_t task);
 
 /* Over tasks: the mean of these tasks' accuracies, its interval, and the accuracy on other
 ** tasks like these. */

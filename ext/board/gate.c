@@ -31,7 +31,7 @@ static const double ON_THE_MARGIN = 0.0005;
 /* A model's answers to a question: the known ones, and the number of unknown ones. */
 typedef struct gate_asked {
   double total, n, unknown;
-  bool outside, graded;
+  bool graded;
 } gate_asked;
 
 /* The share that stands in for unknown answers, or NAN where they are left out. */
@@ -46,14 +46,14 @@ typedef struct gate_sample {
   double cells[4]; /* both right, only the candidate, only the baseline, neither */
   double n;
   board_sum sum[2], squares;
-  bool graded, repeated, outside;
+  bool graded, repeated;
 } gate_sample;
 
 /* Where the board already counts unknown answers as wrong, they are removed again. */
 static gate_asked asked_of(const board *b, size_t model, size_t question, const uint32_t *unknown) {
   board_cell cell = board_answer(b, model, question);
   double e = unknown[question];
-  return (gate_asked){cell.total, b->settings.errors_wrong ? cell.n - e : cell.n, e, cell.outside,
+  return (gate_asked){cell.total, b->settings.errors_wrong ? cell.n - e : cell.n, e,
                       b->task[board_task_of(b, question)].graded};
 }
 
@@ -83,8 +83,6 @@ static bool add_shared(gate_sample *s, const gate_asked *candidate, const gate_a
   s->n++;
   s->graded |= candidate->graded;
   s->repeated |= candidate->n > 1 || baseline->n > 1;
-  s->outside |= candidate->outside || baseline->outside;
-  if (s->outside) return true;
   board_add_share(&s->sum[BOARD_CANDIDATE], c);
   board_add_share(&s->sum[BOARD_BASELINE], d);
   board_add_share(&s->squares, (c - d) * (c - d));
@@ -99,8 +97,6 @@ static bool add_one(gate_sample *s, const gate_asked *x) {
   s->n++;
   s->graded |= x->graded;
   s->repeated |= x->n > 1;
-  s->outside |= x->outside;
-  if (s->outside) return true;
   board_add_share(&s->sum[BOARD_CANDIDATE], mean);
   board_add_share(&s->squares, mean * mean);
   if (!is_verdict(mean)) return append_question(s, mean, 1);
@@ -234,11 +230,8 @@ static board_outcome outcome_of(const board_gate *gate, double sure) {
 
 static ev_status judge_pair(const board *b, const board_gate_request *wish, const gate_sample *s,
                             ev_host host, board_gate *gate) {
-  gate->method = s->outside                 ? "score out of range"
-                 : s->graded || s->repeated ? "paired means"
-                                            : "paired";
+  gate->method = s->graded || s->repeated ? "paired means" : "paired";
   gate->least = wish->margin > 0 ? least_alike(log1p(-wish->margin), wish->sure) : HUGE_VAL;
-  if (s->outside) return EV_OK;
   for (int i = 0; i < 2; i++) gate->accuracy[i] = gate_mean(s, i);
   ev_status status = difference_interval(b, s, host, &gate->ci);
   if (status == EV_OK) status = no_worse(b, s, 1, wish->margin, host, &gate->prob);
@@ -252,8 +245,7 @@ static ev_status bound_pair(const board *b, const board_gate_request *wish, uint
   gate_sample s = {0};
   board_gate ignored = {0};
   ev_status status = sample_pair(b, wish, unknown, (gate_taken){{1, 0}}, &s, &ignored);
-  if (status == EV_OK && !s.outside && s.n > 0)
-    status = no_worse(b, &s, 1, wish->margin, host, &gate->bound);
+  if (status == EV_OK && s.n > 0) status = no_worse(b, &s, 1, wish->margin, host, &gate->bound);
   free_gate_sample(&s);
   return status;
 }
@@ -264,7 +256,6 @@ static ev_status gate_pair(const board *b, const board_gate_request *wish, uint3
   gate_sample s = {0};
   ev_status status = sample_pair(b, wish, unknown, (gate_taken){{share, share}}, &s, gate);
   gate->questions = s.n;
-  gate->outside = s.outside;
   if (status == EV_OK && s.n > 0) status = judge_pair(b, wish, &s, host, gate);
   if (status == EV_OK && gate->errors == BOARD_ERRORS_SKIPPED)
     status = bound_pair(b, wish, unknown, host, gate);
@@ -298,8 +289,7 @@ static ev_status accuracy_interval(const board *b, const gate_sample *s, ev_host
 }
 
 static const char *threshold_method(const board *b, const gate_sample *s) {
-  board_standing standing = {
-      .n = s->n, .graded = s->graded, .repeated = s->repeated, .outside = s->outside};
+  board_standing standing = {.n = s->n, .graded = s->graded, .repeated = s->repeated};
   return board_method(b, &standing, false);
 }
 
@@ -316,7 +306,6 @@ static ev_status judge_threshold(const board *b, const board_gate_request *wish,
   double t = wish->threshold;
   gate->method = threshold_method(b, s);
   gate->accuracy[BOARD_BASELINE] = t;
-  if (s->outside) return EV_OK;
   gate->accuracy[BOARD_CANDIDATE] = gate_mean(s, BOARD_CANDIDATE);
   ev_status status = gate_above(b, s, t, host, &gate->prob);
   if (status == EV_OK) status = accuracy_interval(b, s, host, &gate->ci);
@@ -343,8 +332,7 @@ static ev_status bound_threshold(const board *b, const board_gate_request *wish,
   gate_sample s = {0};
   board_gate ignored = {0};
   ev_status status = sample_one(b, wish, unknown, 0, &s, &ignored);
-  if (status == EV_OK && !s.outside && s.n > 0)
-    status = gate_above(b, &s, wish->threshold, host, &gate->bound);
+  if (status == EV_OK && s.n > 0) status = gate_above(b, &s, wish->threshold, host, &gate->bound);
   free_gate_sample(&s);
   return status;
 }
@@ -356,7 +344,6 @@ static ev_status gate_threshold(const board *b, const board_gate_request *wish,
   ev_status status =
       sample_one(b, wish, mine, gate->errors == BOARD_ERRORS_WRONG ? 0 : NAN, &s, gate);
   gate->questions = s.n;
-  gate->outside = s.outside;
   if (status == EV_OK && s.n > 0) status = judge_threshold(b, wish, &s, host, gate);
   if (status == EV_OK && gate->errors == BOARD_ERRORS_SKIPPED)
     status = bound_threshold(b, wish, mine, host, gate);

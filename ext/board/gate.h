@@ -27,7 +27,6 @@ typedef struct board_gate {
   board_outcome result;
   board_errors errors;
   const char *method; /* the name of the method; NULL without a question */
-  bool outside;       /* a score is outside its task's range, and nothing is computed */
   double questions;   /* questions in the sample */
   double errored[2];  /* unknown answers to questions that both were asked */
   double alone[2];    /* questions that only this model was asked */
@@ -40,7 +39,7 @@ typedef struct board_gate {
   double more;  /* the number of questions that would probably settle it */
 } board_gate;
 
-/* Computes the gate of a settled board. */
+/* Computes the gate of a settled board, of which no score is out of range. */
 ev_status board_judge(const board *b, const board_gate_request *wish, ev_host host,
                       board_gate *gate);
 

@@ -64,8 +64,10 @@ typedef struct board_model {
 } board_model;
 
 typedef struct board_task {
-  bool graded, declared;
-  double lo, hi;
+  bool graded, declared; /* has graded answers; its rows declare the range */
+  bool outside;          /* a score, of any model, is outside the range, or is not a number */
+  double lo, hi;         /* the range */
+  double least, most;    /* the scores seen; NAN without one */
 } board_task;
 
 /* An answer that does not fit in a bit: it has a score, or it is not the first. */

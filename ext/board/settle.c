@@ -2,8 +2,9 @@
 ** After the last row.
 **
 ** 1. Put models and tasks in the order of their names.
-** 2. Find the questions that every model answered.
-** 3. A question that is graded, or that some model answered more than once, leaves the
+** 2. Find the tasks of which a score, of any model, is outside the range.
+** 3. Find the questions that every model answered.
+** 4. A question that is graded, or that some model answered more than once, leaves the
 **    bits and becomes a row of cells, one per model.
 */
 #include <stdlib.h>
@@ -81,6 +82,43 @@ static bool has_rows(const board *b) {
   return any;
 }
 
+/* A task has no accuracy, for any model, if one score is outside its range. */
+static void find_ranges(board *b) {
+  for (size_t t = 0; t < b->tasks.count; t++) {
+    board_task *task = &b->task[t];
+    task->least = task->most = NAN;
+    if (task->declared) continue;
+    task->lo = b->settings.ranged ? b->settings.lo : 0;
+    task->hi = b->settings.ranged ? b->settings.hi : 1;
+  }
+  for (size_t i = 0; i < b->extra_count; i++) {
+    const board_extra *extra = &b->extras[i];
+    board_task *task = &b->task[board_task_of(b, extra->question)];
+    if (!task->graded || !extra->scored) continue;
+    task->least = fmin(task->least, extra->score);
+    task->most = fmax(task->most, extra->score);
+    task->outside |= !(extra->score >= task->lo && extra->score <= task->hi);
+  }
+}
+
+bool board_out_of_range(const board *b, size_t *task, double *lo, double *hi) {
+  for (size_t i = 0; i < b->tasks.count; i++) {
+    *task = b->task_order[i];
+    *lo = b->task[*task].least;
+    *hi = b->task[*task].most;
+    if (b->task[*task].outside) return true;
+  }
+  return false;
+}
+
+bool board_others_graded(const board *b, size_t task) {
+  for (size_t t = 0; t < b->tasks.count; t++) {
+    const board_task *other = &b->task[t];
+    if (t != task && other->graded && !other->declared && !other->outside) return true;
+  }
+  return false;
+}
+
 /* Finds the questions that are compared one by one. */
 static bool number_rows(board *b) {
   size_t questions = b->questions.count;
@@ -105,22 +143,22 @@ static void move_bits(board *b) {
     for (size_t r = 0; r < b->row_count; r++) {
       board_word *w = &b->model[m].words[b->rows[r] >> 6];
       uint64_t bit = (uint64_t)1 << (b->rows[r] & 63);
-      cells[r] = (board_cell){(w->right & bit) != 0, (w->known & bit) != 0, false};
+      bool known = w->known & bit;
+      cells[r] = (board_cell){(w->right & bit) != 0, known,
+                              known && b->task[board_task_of(b, b->rows[r])].outside};
       w->known &= ~bit;
       w->right &= ~bit;
     }
   }
 }
 
-/* The share of an answer: in a graded task its score, elsewhere its verdict. */
+/* The share of an answer: in a graded task its score, elsewhere its verdict; 0 where nothing can be
+** said of the task. */
 static double share_of(const board *b, const board_extra *extra) {
   const board_task *task = &b->task[board_task_of(b, extra->question)];
+  if (task->outside) return 0;
   if (!task->graded || !extra->scored) return extra->correct;
   return (extra->score - task->lo) / (task->hi - task->lo);
-}
-
-static bool is_share(double x) {
-  return x >= 0 && x <= 1;
 }
 
 /* Adds the answers to the cells; a first answer replaces the bit that stood for it. */
@@ -132,12 +170,11 @@ static void fill_cells(board *b, bool first) {
     size_t at = extra->model * b->row_count + b->row_of[extra->question] - 1;
     board_cell *cell = &b->cells[at];
     if (first) {
-      *cell = (board_cell){share, 1, !is_share(share)};
-      continue;
+      cell->total = share;
+    } else {
+      cell->n++;
+      board_add_share(&b->sums[at], share);
     }
-    cell->n++;
-    cell->outside |= !is_share(share);
-    if (is_share(share)) board_add_share(&b->sums[at], share);
   }
 }
 
@@ -150,7 +187,7 @@ static bool make_cells(board *b) {
   fill_cells(b, true);
   if (!b->repeated) return true;
   for (size_t i = 0; i < count; i++)
-    if (b->cells[i].n && !b->cells[i].outside) board_add_share(&b->sums[i], b->cells[i].total);
+    if (b->cells[i].n) board_add_share(&b->sums[i], b->cells[i].total);
   fill_cells(b, false);
   /* A single answer keeps its own share, since the fixed-point sum may lack its last bits. */
   for (size_t i = 0; i < count; i++)
@@ -172,11 +209,7 @@ ev_status board_settle(board *b) {
       !sort_names(&b->models, b->model_order, b->model_place) ||
       !sort_names(&b->tasks, b->task_order, b->task_place))
     return EV_NO_MEMORY;
-  for (size_t t = 0; t < tasks; t++)
-    if (!b->task[t].declared) {
-      b->task[t].lo = b->settings.ranged ? b->settings.lo : 0;
-      b->task[t].hi = b->settings.ranged ? b->settings.hi : 1;
-    }
+  find_ranges(b);
   find_common(b);
   group_by_task(b);
   if (has_rows(b) && !(number_rows(b) && make_cells(b))) return EV_NO_MEMORY;

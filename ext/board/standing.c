@@ -29,7 +29,6 @@ static void count_rows(const board *b, size_t model, board_part *parts) {
     board_part *part = &parts[board_task_of(b, b->rows[r])];
     part->questions++;
     part->repeated |= cells[r].n > 1;
-    part->outside |= cells[r].outside;
     if (!cells[r].outside) board_add_share(&part->sum, cells[r].total / cells[r].n);
   }
 }
@@ -40,7 +39,8 @@ static void count_parts(const board *b, size_t model, board_part *parts) {
     parts[t] = (board_part){.n = tally->n,
                             .correct = tally->correct,
                             .errored = tally->unknown,
-                            .asked = tally->asked > 0};
+                            .asked = tally->asked > 0,
+                            .outside = tally->asked > 0 && b->task[t].outside};
     if (b->row_count) continue;
     parts[t].questions = tally->n;
     if (!b->settings.counts) board_add_right(&parts[t].sum, (uint64_t)tally->correct);
@@ -121,6 +121,10 @@ bool board_task_range(const board *b, size_t task, double *lo, double *hi) {
   *lo = b->task[task].lo;
   *hi = b->task[task].hi;
   return b->task[task].graded;
+}
+
+bool board_task_declared(const board *b, size_t task) {
+  return b->task[task].declared;
 }
 
 /* Rows that repeat a question without an attempt number are taken for attempts, and the name of the

@@ -37,6 +37,20 @@ static const char *const remedies[][2] = {
     {"; the source has counts",
      "these are counts (k of n), of which evalci leaderboard and evalci tasks can be made"}};
 
+/* Rewords what is said of lo and hi in options; 0 if the message does not mention them. */
+static int reword_range(const cli *c, const char *message) {
+  static const char all[] = "; lo and hi in options", add[] = "; add \"lo\":", and[] = ",\"hi\":";
+  const char *rest = strstr(message, all);
+  if (rest)
+    return cli_fail(c, "%.*s; --lo and --hi%s", (int)(rest - message), message, rest + strlen(all));
+  const char *lo = strstr(message, add), *hi = lo ? strstr(lo, and) : NULL;
+  const char *end = hi ? strstr(hi, " to options") : NULL;
+  if (!end) return 0;
+  const char *from = lo + strlen(add), *to = hi + strlen(and);
+  return cli_fail(c, "%.*s; add --lo %.*s --hi %.*s", (int)(lo - message), message,
+                  (int)(hi - from), from, (int)(end - to), to);
+}
+
 int cli_fail_results(const cli *c, const cli_results *r) {
   const char *message = sqlite3_errmsg(r->db), *rest;
   int code = sqlite3_errcode(r->db) & 0xff;
@@ -48,6 +62,8 @@ int cli_fail_results(const cli *c, const cli_results *r) {
       (rest = strstr(message, "; name one in options")) ||
       (rest = strstr(message, ", which options name")))
     return fail_columns(c, r, message, (size_t)(rest - message));
+  int status = reword_range(c, message);
+  if (status) return status;
   for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
     if ((rest = strstr(message, remedies[i][0])))
       return cli_fail(c, "%.*s; %s", (int)(rest - message), message, remedies[i][1]);

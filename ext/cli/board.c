@@ -192,8 +192,6 @@ static void put_notes(const cli *c, const cli_table *t) {
                         "attempts: these answers are taken as attempts."},
       {"mean of questions",
        "Some questions were asked several times: each counts once, as the mean of its answers."},
-      {"score out of range", "A score is outside its range, so there is no accuracy: declare the "
-                             "range by --lo and --hi."},
       {"mean of tasks", "Every task counts the same."},
       {"one task",
        "One task does not show how tasks differ: its share is little more than the prior. "

@@ -12,7 +12,7 @@ static const char gate_sql[] =
     "SELECT result, message, baseline, candidate, margin, sure, diff, lo, hi, prob, questions, "
     "errored_baseline, errored_candidate, more, method, accuracy_baseline, accuracy_candidate "
     "FROM eval_gate(?1, ?2, ?3, ?4, ?5, ?6)";
-enum { GATE_QUESTIONS = 10, METHOD = 14 }; /* indices of the columns of gate_sql */
+enum { GATE_QUESTIONS = 10 }; /* index of a column of gate_sql */
 
 static bool check_gate(const cli *c) {
   double x;
@@ -53,14 +53,6 @@ static int status_of(const char *result) {
   return strcmp(result, "unsure") == 0 ? CLI_GATE_UNSURE : CLI_ERROR;
 }
 
-/* Advice that the functions give when unsure, and what to say on the command line instead. */
-static bool check_judged(const cli *c, sqlite3_stmt *asked) {
-  const char *method = (const char *)sqlite3_column_text(asked, METHOD);
-  if (!method || strcmp(method, "score out of range") != 0) return true;
-  cli_fail(c, "a score is outside its range; declare the range by --lo and --hi, as in --hi 100");
-  return false;
-}
-
 /* Prints the message, wrapped on a terminal. */
 static void put_message(const char *message) {
   if (cli_is_terminal(stdout)) {
@@ -82,7 +74,6 @@ static int put_judgement(const cli *c, const cli_results *r, sqlite3_stmt *asked
   const char *result = (const char *)sqlite3_column_text(asked, 0);
   const char *message = (const char *)sqlite3_column_text(asked, 1);
   if (!result || !message) return cli_fail_memory(c);
-  if (!check_judged(c, asked)) return CLI_ERROR;
   if (c->values[CLI_JSON]) {
     cli_put_json(asked);
     putchar('\n');

@@ -168,20 +168,16 @@ static void append_each(gate_sentence *t, const double n[2], const char *what, c
 
 /* Says why nothing can be judged. */
 static void append_obstacle(gate_sentence *t) {
-  const board_gate *g = t->gate;
-  bool skipped = g->errors == BOARD_ERRORS_SKIPPED;
+  bool skipped = t->gate->errors == BOARD_ERRORS_SKIPPED;
   sqlite3_str_appendf(t->out, "unsure: %s cannot be compared with ", t->name[BOARD_CANDIDATE]);
   if (t->models)
     sqlite3_str_appendf(t->out, "%s: ", t->name[BOARD_BASELINE]);
   else
     sqlite3_str_appendf(t->out, "%s%%: ", hundredths(t->wish->threshold).text);
-  if (g->questions > 0)
-    sqlite3_str_appendall(t->out, "a score is out of its range; lo and hi in options declare it");
-  else
-    sqlite3_str_appendf(t->out, "no question was %s%s", skipped ? "answered" : "asked",
-                        !t->models ? ""
-                        : skipped  ? " by both"
-                                   : " of both");
+  sqlite3_str_appendf(t->out, "no question was %s%s", skipped ? "answered" : "asked",
+                      !t->models ? ""
+                      : skipped  ? " by both"
+                                 : " of both");
 }
 
 static void append_judgement(gate_sentence *t, bool undone) {
@@ -194,7 +190,7 @@ static void append_judgement(gate_sentence *t, bool undone) {
 static void append_message(gate_sentence *t) {
   const board_gate *g = t->gate;
   bool undone = g->result == BOARD_UNSURE && g->prob >= t->wish->sure;
-  if (g->questions == 0 || g->outside)
+  if (g->questions == 0)
     append_obstacle(t);
   else
     append_judgement(t, undone);

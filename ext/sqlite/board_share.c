@@ -100,6 +100,8 @@ static int read_board(evalci_call *call, evalci_boards *boards, sqlite3 *db, con
     options.settings.timed = rows.columns[EVALCI_LATENCY] >= 0;
     if (rc == SQLITE_OK && !(*out = board_new(&options.settings))) rc = SQLITE_NOMEM;
     if (rc == SQLITE_OK) rc = evalci_read_source(call, db, &rows, *out);
+    if (rc == SQLITE_OK && !evalci_check_range(call, *out))
+      rc = call->message ? SQLITE_ERROR : SQLITE_NOMEM;
     sqlite3_finalize(rows.rows);
     evalci_end_reading(boards);
   }

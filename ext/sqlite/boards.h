@@ -77,6 +77,9 @@ int evalci_read_source(evalci_call *call, sqlite3 *db, const evalci_source *sour
 /* The name of a model, from any value; its bytes are the value's, or in `room`. */
 bool evalci_name_of_value(sqlite3_value *value, char room[8], board_name *name);
 
+/* board_range.c: false after leaving a message, if a score is outside its task's range. */
+bool evalci_check_range(evalci_call *call, const board *b);
+
 /* board_share.c */
 typedef struct evalci_boards evalci_boards; /* of a connection */
 

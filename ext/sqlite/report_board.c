@@ -88,7 +88,7 @@ static void report_board_row(report *r, const report_axis *axis, const report_mo
   if (!isnan(m->ci.lo))
     report_range(r, m->ci);
   else
-    report_add(r, m->s.outside ? "score out of range" : "no answers");
+    report_add(r, "no answers");
   report_close_cell(r);
   if (r->ranked > 1) {
     report_open_cell(r, "third end", m->best);

@@ -29,7 +29,7 @@ CREATE TABLE IF NOT EXISTS task_counts(
   model   TEXT,
   task    TEXT,
   graded  INTEGER NOT NULL,
-  outside INTEGER NOT NULL,
+  outside INTEGER NOT NULL CONSTRAINT "a score must be in its task's range" CHECK (outside = 0),
   k       INTEGER NOT NULL,
   n       INTEGER NOT NULL CHECK (n > 0),
   questions INTEGER NOT NULL CHECK (questions BETWEEN 1 AND n),
@@ -47,7 +47,7 @@ END;
 CREATE TABLE IF NOT EXISTS item_counts(
   model   TEXT,
   graded  INTEGER,
-  outside INTEGER,
+  outside INTEGER CONSTRAINT "a score must be in its task's range" CHECK (outside = 0),
   total   REAL,
   n       INTEGER,
   items   INTEGER NOT NULL CHECK (items > 0),
@@ -58,7 +58,7 @@ CREATE TABLE IF NOT EXISTS pair_counts(
   model_a TEXT,
   model_b TEXT,
   graded  INTEGER,
-  outside INTEGER,
+  outside INTEGER CONSTRAINT "a score must be in its task's range" CHECK (outside = 0),
   total_a REAL,
   n_a     INTEGER,
   total_b REAL,
@@ -77,7 +77,7 @@ CREATE TABLE IF NOT EXISTS diff_counts(
   model_a TEXT,
   model_b TEXT,
   task    TEXT,
-  outside INTEGER NOT NULL,
+  outside INTEGER NOT NULL CONSTRAINT "a score must be in its task's range" CHECK (outside = 0),
   units   INTEGER NOT NULL,
   rest    INTEGER NOT NULL,
   n       INTEGER NOT NULL CHECK (n > 0),
@@ -103,7 +103,7 @@ WITH totals AS (
          max(highest, min(1.0, most + 2 / (effective - 1.75) * (most - least) + max(0.0, least + most - 2 * mean))) AS hi
   FROM spread
 ), by_task AS (
-  SELECT model, count(*) AS tasks, max(graded) AS graded, max(outside) AS outside,
+  SELECT model, count(*) AS tasks, max(graded) AS graded,
          (sum(units) / 2147483648.0 + sum(rest) / 4611686018427387904.0) / sum(questions) AS accuracy,
          clustered_mean_ci_counts(total, questions, 0.95, iif(differ, lo, 0.0), iif(differ, hi, 1.0)) AS ci
   FROM totals LEFT JOIN near USING (model) GROUP BY model
@@ -115,11 +115,10 @@ WITH totals AS (
 ), counted AS (
   SELECT m.model, m.n, m.errored, coalesce(t.tasks, 0) AS tasks,
          CASE WHEN m.n > 0 AND t.graded IS NOT 1 THEN m.k END AS correct,
-         CASE WHEN t.outside THEN NULL ELSE coalesce(t.accuracy, 1.0 * m.k / m.n) END AS accuracy,
-         CASE WHEN t.outside THEN NULL ELSE coalesce(i.ci, bayes_ci_counts(m.k, m.n)) END AS ci,
-         CASE WHEN m.n = 0 THEN NULL WHEN t.outside THEN 'score out of range'
+         coalesce(t.accuracy, 1.0 * m.k / m.n) AS accuracy, coalesce(i.ci, bayes_ci_counts(m.k, m.n)) AS ci,
+         CASE WHEN m.n = 0 THEN NULL
               WHEN i.again THEN 'mean of questions' WHEN t.graded THEN 'mean' ELSE 'bayes' END AS method,
-         CASE WHEN NOT t.outside AND t.tasks >= 5 THEN t.ci END AS task_ci
+         CASE WHEN t.tasks >= 5 THEN t.ci END AS task_ci
   FROM model_counts AS m LEFT JOIN by_task AS t USING (model) LEFT JOIN by_item AS i USING (model)
 )
 SELECT model, n, correct, errored, accuracy,
@@ -134,16 +133,16 @@ ORDER BY accuracy DESC, model;
 DROP VIEW IF EXISTS compare;
 CREATE VIEW compare AS
 WITH ordered AS (
-  SELECT min(model_a, model_b) AS model_a, max(model_a, model_b) AS model_b, outside, items, graded OR n_a > 1 OR n_b > 1 AS scored,
+  SELECT min(model_a, model_b) AS model_a, max(model_a, model_b) AS model_b, items, graded OR n_a > 1 OR n_b > 1 AS scored,
          CASE WHEN model_a < model_b THEN total_a / n_a ELSE total_b / n_b END AS mean_a,
          CASE WHEN model_a < model_b THEN total_b / n_b ELSE total_a / n_a END AS mean_b
   FROM pair_counts
 ), whole AS (
-  SELECT model_a, model_b, items, mean_a, mean_b, max(outside) OVER pair AS outside, max(scored) OVER pair AS scored,
+  SELECT model_a, model_b, items, mean_a, mean_b, max(scored) OVER pair AS scored,
          CAST(mean_a * 0x80000000 AS INTEGER) AS units_a, CAST(mean_b * 0x80000000 AS INTEGER) AS units_b
   FROM ordered WINDOW pair AS (PARTITION BY model_a, model_b)
 ), summed AS (
-  SELECT model_a, model_b, scored, outside, sum(items) AS n, max(mean_a <> mean_b) AS differ,
+  SELECT model_a, model_b, scored, sum(items) AS n, max(mean_a <> mean_b) AS differ,
          sum(items * (mean_a = 1 AND mean_b = 1)) FILTER (WHERE NOT scored) AS both,
          sum(items * (mean_a > mean_b)) FILTER (WHERE NOT scored) AS only_a,
          sum(items * (mean_a < mean_b)) FILTER (WHERE NOT scored) AS only_b,
@@ -152,14 +151,13 @@ WITH ordered AS (
            + sum(items * CAST((mean_a * 0x80000000 - units_a) * 0x80000000 AS INTEGER)) / 4611686018427387904.0 AS total_a,
          sum(items * units_b) / 2147483648.0
            + sum(items * CAST((mean_b * 0x80000000 - units_b) * 0x80000000 AS INTEGER)) / 4611686018427387904.0 AS total_b,
-         paired_mean_diff_ci_counts(mean_a - mean_b, items) FILTER (WHERE scored AND NOT outside) AS ci,
-         paired_mean_prob_better_counts(mean_a - mean_b, items) FILTER (WHERE scored AND NOT outside) AS prob,
-         paired_p_counts(mean_a - mean_b, items) FILTER (WHERE scored AND NOT outside) AS p
+         paired_mean_diff_ci_counts(mean_a - mean_b, items) FILTER (WHERE scored) AS ci,
+         paired_mean_prob_better_counts(mean_a - mean_b, items) FILTER (WHERE scored) AS prob,
+         paired_p_counts(mean_a - mean_b, items) FILTER (WHERE scored) AS p
   FROM whole GROUP BY model_a, model_b
 ), tested AS MATERIALIZED (
   SELECT model_a, model_b, n, both, only_a, only_b, neither,
-         CASE WHEN NOT outside THEN total_a / n END AS mean_a, CASE WHEN NOT outside THEN total_b / n END AS mean_b,
-         CASE WHEN outside THEN 'score out of range' WHEN scored THEN 'paired means' ELSE 'paired' END AS method,
+         total_a / n AS mean_a, total_b / n AS mean_b, CASE WHEN scored THEN 'paired means' ELSE 'paired' END AS method,
          coalesce(paired_diff_ci_counts(both, only_a, only_b, neither), ci) AS ci,
          coalesce(paired_prob_better_counts(both, only_a, only_b, neither), prob) AS prob_a_better,
          coalesce(mcnemar_p_counts(only_a, only_b), p) AS p,
@@ -203,17 +201,16 @@ ORDER BY mean DESC, model;
 DROP VIEW IF EXISTS task_compare;
 CREATE VIEW task_compare AS
 WITH ordered AS (
-  SELECT min(model_a, model_b) AS model_a, max(model_a, model_b) AS model_b, n, outside,
+  SELECT min(model_a, model_b) AS model_a, max(model_a, model_b) AS model_b, n,
          iif(model_a < model_b, 1, -1) * units AS units, iif(model_a < model_b, 1, -1) * rest AS rest
   FROM diff_counts
 ), known AS (
-  SELECT model_a, model_b, count(*) AS tasks, sum(n) AS n, max(outside) AS outside,
+  SELECT model_a, model_b, count(*) AS tasks, sum(n) AS n,
          (sum(units) / 2147483648.0 + sum(rest) / 4611686018427387904.0) / sum(n) AS diff,
          clustered_diff_ci_counts(units / 2147483648.0 + rest / 4611686018427387904.0, n)     AS ci,
          clustered_prob_better_counts(units / 2147483648.0 + rest / 4611686018427387904.0, n) AS prob_a_better
   FROM ordered GROUP BY model_a, model_b
 )
-SELECT model_a, model_b, tasks, n, iif(outside, NULL, diff) AS diff, iif(outside, NULL, ci) AS ci,
-       iif(outside, NULL, ci_lo(ci)) AS lo, iif(outside, NULL, ci_hi(ci)) AS hi, iif(outside, NULL, prob_a_better) AS prob_a_better
+SELECT model_a, model_b, tasks, n, diff, ci, ci_lo(ci) AS lo, ci_hi(ci) AS hi, prob_a_better
 FROM known
 ORDER BY model_a, model_b;

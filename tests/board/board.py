@@ -254,6 +254,38 @@ def timeouts():
     check("and nothing is left open", second["bounded_ci"] == second["ci"])
 
 
+def extremes():
+    """What the report says that the leader would have if its missing answers were wrong: of questions, or of tasks.
+    t has ten questions, u three; a lacks one answer in each, and b has one wrong."""
+    def page(options, twice=False):
+        rows = [("a", "t", q, 1, 1 if q else None, None, None, None, None) for q in range(10)] + [("b", "t", q, 1, int(q > 0), None, None, None, None) for q in range(10)]
+        rows += [(m, "u", q, 1, 1 if q or m == "b" else None, None, None, None, None) for m in "ab" for q in range(3)]
+        rows += [("a", "t", 0, 2, 1, None, None, None, None)] if twice else []
+        return one(filled(rows), "SELECT eval_report('results', ?)", options)
+
+    for options, twice, wanted in (("{}", False, "85%"), ('{"by":"task"}', False, "78%"), ("{}", True, "88%"), ('{"by":"task"}', True, "81%")):
+        said = page(options, twice)
+        check(f"{options} {twice}: if they were wrong it would have {wanted}", f"If they were wrong, it would have {wanted}." in said)
+
+
+def bounded():
+    """Attempts that are missing: their questions' means go from that with all of them wrong to that with all right."""
+    rows = [("m", "t", q, a, None if (q * 5 + a) % 7 == 0 else int((q * a) % 3 > 0), None, None, None, None) for q in range(12) for a in (1, 2, 3)]
+    rows += [("m", "t", 12, 1, None, None, None, None, None)]
+    db = filled(rows)
+    row, = table(db, "SELECT bounded_lo, bounded_hi, accuracy, questions, errored FROM eval_leaderboard")
+    filling = "(SELECT avg(coalesce(correct, ?)) AS m FROM results GROUP BY item)"
+    lo, hi = (one(db, f"SELECT ci_{end}(mean_ci(m)) FROM {filling}", share) for end, share in (("lo", 0), ("hi", 1)))
+    check(f"bounded: {row}, {lo} to {hi}", abs(row["bounded_lo"] - lo) < 1e-14 and abs(row["bounded_hi"] - hi) < 1e-14 and row["errored"] == 6)
+    known = one(db, "SELECT avg(m) FROM (SELECT avg(correct) AS m FROM results WHERE correct IS NOT NULL GROUP BY item)")
+    check("of the known ones", abs(row["accuracy"] - known) < 1e-14 and row["questions"] == 12)
+    # An unknown attempt at a question with a known one is no question of its own.
+    db = filled([("m", "t", q, a, 1 if a == 1 else None, None, None, None, None) for q in range(5) for a in (1, 2)])
+    row, = table(db, "SELECT bounded_lo, bounded_hi FROM eval_leaderboard")
+    lo, hi = one(db, "SELECT ci_lo(mean_ci_counts(0.5, 5))"), one(db, "SELECT ci_hi(bayes_ci_counts(5, 5))")
+    check(f"half of each missing: {row}", abs(row["bounded_lo"] - lo) < 1e-14 and abs(row["bounded_hi"] - hi) < 1e-14)
+
+
 def ranges():
     """lo and hi are for tasks without a range, and make those that have scores graded."""
     rows = views.answers(7, 3, 2, 10, graded=(0, 1), ranges={0: (1, 10), 1: (1, 10)})
@@ -264,6 +296,63 @@ def ranges():
     beside = filled([(m, "t", i, 1, i % 2, 3.0, None, None, None) for m in "ab" for i in range(8)])
     check("a verdict with a score beside it", {r["method"] for r in table(beside, "SELECT method FROM eval_leaderboard")} == {"bayes"})
     check("is graded by a range", [r["mean"] for r in table(beside, "SELECT mean FROM eval_tasks('results', '{\"lo\":1,\"hi\":5}')")] == [3.0, 3.0])
+
+
+def out_of_range():
+    """One score outside its task's range, of any model: every table is an error that says what was seen and what to add."""
+    tables = [*TABLES.values(), "eval_noise", "eval_slices", "eval_questions"]
+
+    def board(*scores, declared=(None, None), more=()):
+        rows = [(m, "essays", i, 1, None, s, None, *declared) for m in "ab" for i, s in enumerate(scores)]
+        return filled(rows + [("c", t, 0, 1, None if isinstance(s, float) else s, s if isinstance(s, float) else None, None, None, None) for t, s in more])
+
+    for function in tables:
+        fails(board(1, 5, 3), f"SELECT * FROM {function}", f"{function}: scores of task 'essays' go from 1 to 5; add \"lo\":1,\"hi\":5 to options")
+    fails(board(1, 5), "SELECT eval_report()", "eval_report: scores of task 'essays' go from 1 to 5")
+    fails(board(1, 5), "SELECT * FROM eval_gate(NULL, NULL, 'a', 'b')", "eval_gate: scores of task 'essays' go from 1 to 5")
+    fails(board(1, 5, more=[("b", 1)]), "SELECT model FROM eval_leaderboard WHERE model = 'c'", "scores of task 'essays' go from 1 to 5; add \"lo\":1,\"hi\":5")
+    for scores, lo, hi in (((-0.1, 1), -1, 1), ((-0.5, -0.1), -1, 1), ((0, 1.2), 0, 5), ((2, 4), 1, 5), ((0, 3), 0, 5), ((1, 10), 1, 10), ((0, 87), 0, 100),
+                           ((150, 900), 0, 1000), ((-3, 4), -5, 5), ((-35, -2), -100, 0), ((-1, 3), -1, 5), ((-87, 20), -100, 100), ((1e140, 2e140), 0, 1e141)):
+        db = board(*scores)
+        fails(db, "SELECT * FROM eval_leaderboard", f'add "lo":{lo:.15g},"hi":{hi:.15g} to options')
+        inside = table(db, f"SELECT accuracy, method FROM eval_leaderboard('results', '{{\"lo\":{lo},\"hi\":{hi}}}')")
+        check(f"{scores} are from {lo} to {hi}", len(inside) == 2 and all(0 <= r["accuracy"] <= 1 for r in inside))
+    # A score at the end of its range is inside, and a verdict beside a score is what counts.
+    check("the ends", table(board(0.0, 1.0), "SELECT accuracy FROM eval_leaderboard") == [{"accuracy": 0.5}] * 2)
+    fails(board(1, 5, more=[("b", 0.5)]), "SELECT * FROM eval_tasks", "go from 1 to 5, and those of other tasks from 0 to 1", "; lo and hi in options are for all tasks, so give the rows of this one 1 as score_lo and 5 as score_hi")
+    fails(board(0.5, 0.7, more=[("b", 3.0)]), "SELECT * FROM eval_tasks('results', '{\"lo\":1,\"hi\":5}')", "scores of task 'essays' go from 0.5 to 0.7, and those of other tasks from 1 to 5")
+    fails(board(1, 7, declared=(1, 5)), "SELECT * FROM eval_tasks", "scores of task 'essays' go from 1 to 7, and score_lo and score_hi from 1 to 5; correct them")
+    for bad in ("good", 1e200, float("inf")):
+        loose = views.opened()
+        loose.execute("CREATE TABLE results(model, task, item, score)")
+        loose.executemany("INSERT INTO results VALUES ('m', 'essays', ?, ?)", enumerate((bad, 0.5)))
+        fails(loose, "SELECT * FROM eval_tasks", "a score of task 'essays' is not a number, or beyond 3e150; make it NULL")
+        loose.execute("DELETE FROM results WHERE score = 0.5")
+        fails(loose, "SELECT * FROM eval_tasks", "a score of task 'essays' is not a number")
+    fails(filled([("m", "a\nb" + "x" * 500, 1, 1, None, 5.0, None, None, None)]), "SELECT * FROM eval_tasks", "scores of task 'a?b", "…' go from 5 to 5; add \"lo\":1")
+    fails(filled([("m", "", 1, 1, None, 5.0, None, None, None)]), "SELECT * FROM eval_tasks", "eval_tasks: scores go from 5 to 5")
+    # The first task by name, whichever came first.
+    fails(filled([("m", t, 1, 1, None, s, None, None, None) for t, s in (("b", 9.0), ("a", 5.0))]), "SELECT * FROM eval_tasks", "task 'a' go from 5 to 5")
+
+
+def widest_range():
+    """Rows of a task that declare several ranges: the widest counts, in any order of rows."""
+    rows = [("m", "t", i, 1, None, s, None, lo, hi) for i, (s, lo, hi) in enumerate(((4.0, 2, 8), (1.0, 0, 5), (9.0, 3, 10), (5.0, 1, 6)))]
+    for turn in range(4):
+        row, = table(filled(rows[turn:] + rows[:turn]), "SELECT accuracy, mean, score_lo, score_hi FROM eval_tasks")
+        check(f"the widest range, from row {turn}: {row}", (row["mean"], row["score_lo"], row["score_hi"]) == (4.75, 0, 10) and abs(row["accuracy"] - 0.475) < 1e-15)
+
+
+def tied():
+    """Models are tied only if they answered the same questions, all of them alike."""
+    def verdict(a, b):
+        rows = [("a", "t", q, 1, y, None, None, None, None) for q, y in a.items()] + [("b", "t", q, 1, y, None, None, None, None) for q, y in b.items()]
+        return table(filled(rows), "SELECT verdict, verdict_all FROM eval_compare")[0]
+
+    both = {q: q % 2 for q in range(12)}
+    for a, b, word in ((both, both, "tied"), (both, {**both, 12: 1}, "not separated"), ({**both, 12: 1}, both, "not separated"),
+                       ({**both, 12: 1}, {**both, 13: 1}, "not separated"), (both, {**both, 11: 0}, "not separated")):
+        check(f"{len(a)} and {len(b)} questions: {word}", verdict(a, b) == {"verdict": word, "verdict_all": word})
 
 
 # Columns
@@ -301,8 +390,9 @@ def columns():
     db.execute("UPDATE plain SET correct = 'yes' WHERE model = 'b' AND item = 2")
     fails(db, "SELECT * FROM eval_leaderboard('plain')", "'yes'", "model 'b', item 2", '{"correct":"..."}')
     check("scores are read where they are named", [r["accuracy"] for r in table(db, "SELECT accuracy FROM eval_leaderboard('scores', '{\"score\":\"correct\"}')")] == [0.5, 0.375])
-    check("text of a number is one, other text is no score", [(r["accuracy"], r["method"]) for r in table(db, "SELECT * FROM eval_leaderboard('graded')")] ==
-          [(0.75, "mean"), (None, "score out of range")])
+    fails(db, "SELECT * FROM eval_leaderboard('graded')", "a score is not a number")
+    db.execute("UPDATE graded SET score = '0.25' WHERE score = 'much'")
+    check("text of a number is one", [(r["accuracy"], r["method"]) for r in table(db, "SELECT * FROM eval_leaderboard('graded')")] == [(0.75, "mean"), (0.625, "mean")])
     for function in TABLES.values():
         check(f"{function} of nothing", table(db, f"SELECT * FROM {function}('empty')") == [])
         check(f"{function} of one model", len(table(db, f"SELECT * FROM {function}('alone')")) == (function in ("eval_leaderboard", "eval_tasks", "eval_common")))
@@ -550,7 +640,12 @@ def main():
     levels()
     by_task()
     errored()
+    extremes()
+    bounded()
     ranges()
+    out_of_range()
+    widest_range()
+    tied()
     columns()
     sources()
     recursion()

@@ -426,12 +426,12 @@ def refusals():
     row = gate(db, "old", "new")
     check("no shared question", row["result"] == "unsure" and row["prob"] is None and row["more"] is None and row["questions"] == 0)
     says("no shared question", row, "no question was asked of both", "200 questions asked of only new and 200 questions asked of only old")
-    for rows in ([("new", "t", i, 1, None, 1.5 if i == 3 else 1, None) for i in range(200)], [("new", "t", i, 1, None, "good" if i == 3 else 1, None) for i in range(200)]):
+    for score, said in ((1.5, "scores of task 't' go from 1 to 1.5; add \"lo\":1,\"hi\":5 to options"), ("good", "a score of task 't' is not a number")):
+        rows = [("new", "t", i, 1, None, score if i == 3 else 1, None) for i in range(200)]
         for options in (None, '{"errors":"skip"}'):
             for baseline in ("old", .5):
-                row = gate(filled([("old", "t", i, 1, None, 1, None) for i in range(200)] + rows), baseline, "new", options=options)
-                check(f"out of range: {row['message']}", row["result"] == "unsure" and row["method"] == "score out of range" and row["prob"] is None)
-                says("out of range", row, "a score is out of its range")
+                db = filled([("old", "t", i, 1, None, 1, None) for i in range(200)] + rows)
+                refused(db, f"eval_gate(NULL, {'NULL' if options is None else repr(options)}, {baseline!r}, 'new')", "eval_gate: ", said)
     refused(filled(once("old", [1] * 200) + once("new", [1] * 199 + ["maybe"])), "eval_gate(NULL, NULL, 'old', 'new')", "correct must be 0, 1")
     refused(opened(), "eval_gate(NULL, NULL, 'old', 'new')", "cannot read results")
     refused(filled([]), "eval_gate(NULL, NULL, 'old', 'new')", "has no model")

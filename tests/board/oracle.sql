@@ -14,9 +14,8 @@
 --
 -- Whether a task is graded is decided in kinds, and whether a question was asked
 -- again in words; every view, the report and Datasette follow these.  A share is
--- always from 0 to 1: a graded score as its part of the task's range.  A score
--- outside that range leaves no accuracy and no interval of its task, its model and
--- its pairs, and their method says 'score out of range'.
+-- always from 0 to 1: a graded score as its part of the task's range.  A score outside that range is
+-- an error of the tables; of the views it leaves no accuracy.
 --
 -- Intervals have the level 95%. err_lo and err_hi are their lengths below and above the point,
 -- never negative, for tools that draw error bars.

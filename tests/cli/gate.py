@@ -109,7 +109,7 @@ GATE = (*PAIR, "new")
 graded = HERE / "graded.csv"
 graded.write_text("model,item,score\n" + "".join(f"{m},{i},{50 + i % 2 * 40}\n" for m in ("old", "new") for i in range(200)))
 for way in (PAIR[:2], ("--min", "0.5")):
-    gate("scores outside their range", 3, "--candidate", "new", *way, source=graded, says="by --lo and --hi, as in --hi 100")
+    gate("scores outside their range", 3, "--candidate", "new", *way, source=graded, says="scores of task 'graded' go from 50 to 90; add --lo 0 --hi 100")
 gate("scores in the range that is given", 0, *GATE, "--hi", "100", source=graded, says="pass: new")
 apart = [csv("first.csv", {"old": 0.7}, 200, header="model,note,item,correct"), csv("second.csv", {"new": 0.7}, 200, header="model,note,item,correct")]
 ends("a file per model, no column task", 2, "gate", *apart, *GATE, says=["no question was asked of both", "add --task-name NAME"])

@@ -158,7 +158,14 @@ def test_notes():
     db.execute("CREATE TABLE results(model, item, score)")
     db.executemany("INSERT INTO results VALUES ('m', ?, ?)", [(i, i % 5 + 1) for i in range(20)])
     db.commit()
-    ends("scores out of range", 0, "leaderboard", scores, says="A score is outside its range")
+    for verb in ("leaderboard", "compare", "tasks", "slices", "questions", "passes", "noise"):
+        for form in ([], ["--json"], ["--csv"]):
+            ends("scores out of range", 3, verb, scores, *form, says=f"evalci {verb}: scores go from 1 to 5; add --lo 1 --hi 5\n")
+    ends("scores out of range", 3, "report", scores, "-o", HERE / "none.html", says="evalci report: scores go from 1 to 5; add --lo 1 --hi 5\n")
+    db.executescript("ALTER TABLE results ADD COLUMN task; INSERT INTO results VALUES ('m', 1, 0.5, 'other')")
+    ends("a range of one task", 3, "tasks", scores, says="scores go from 1 to 5, and those of other tasks from 0 to 1; --lo and --hi are for all tasks, so give the rows of this one 1 as score_lo and 5 as score_hi\n")
+    db.executescript("DELETE FROM results WHERE task = 'other'; ALTER TABLE results DROP COLUMN task")
+    check("and no page", not (HERE / "none.html").exists())
     check("which is then said", "50.0%" in ends("a range", 0, "leaderboard", scores, "--lo", "1", "--hi=5"))
     counts = HERE / "counts.db"
     db = sqlite3.connect(counts)

@@ -49,8 +49,6 @@ STAGES = {
     "a sample, asked once": ("SELECT * FROM answers WHERE attempt = 1 AND item % 50 = 1", "bayes", "paired"),
     "a sample, graded": (SCORED + "attempt = 1 AND item % 50 = 1", "mean", "paired means"),
     "a sample, graded and asked again": (SCORED + "item % 50 < 2", "mean of questions", "paired means"),
-    "a score out of its range": ("SELECT model, task, item, attempt, CAST(NULL AS INTEGER) AS correct, score * 1.1 AS score, error,"
-                                 " score_lo, score_hi FROM answers WHERE item % 50 = 1", "score out of range", "score out of range"),
     "all": ("SELECT * FROM answers", "mean of questions", "paired means"),
 }
 
@@ -303,7 +301,8 @@ def differences(wanted, got):
 
 
 def refusals(extension, scratch):
-    """Counts that the import must refuse: of results that are not 0 or 1, and the same counts twice."""
+    """Counts that the import must refuse: of results that are not 0 or 1, of scores out of range, and the same counts
+    twice."""
     def said_of(rows, folder, times):
         table = "CREATE TABLE results(model, correct, score, error); INSERT INTO results(model, correct) VALUES " + rows + ";"
         counts = run([*SQLITE, "-csv", "-header", ":memory:"],
@@ -321,6 +320,16 @@ def refusals(extension, scratch):
                                       ("counts imported twice", "('m', 1), ('m', 0)", 2, "UNIQUE")):
         said = said_of(rows, what.replace(" ", "-"), times)
         check(f"what is said of {what}", wanted in said, said)
+    for name in ("tasks", "items", "pairs", "diffs"):
+        heap = Lite(sqlite3.connect(":memory:"))
+        heap.rows.executescript((ROOT / "sql/schema.sql").read_text() + "INSERT INTO results(model, task, item, score) VALUES ('m', 't', 1, 2), ('o', 't', 1, 1)")
+        heap.execute("")
+        said = "nothing"
+        try:
+            finish(extension, {name: heap.count(ROOT / f"sql/pushdown/{name}.sql")}, scratch / f"range-{name}")
+        except RuntimeError as error:
+            said = str(error)
+        check(f"what is said of {name} of a score out of its range", "a score must be in its task's range" in said, said)
 
 
 def compare_engines(rows, engines, extension, scratch):

@@ -106,8 +106,6 @@ class Expected:
         graded, again = bool(tasks & self.graded), any(len(ss) > 1 for ss in questions.values())
         if not shares:
             return None, None, None
-        if any(not 0 <= s <= 1 for s in shares):
-            return "score out of range", None, None
         means = [sum(ss) / len(ss) for ss in questions.values()]
         verdicts = not graded and all(m in (0, 1) for m in means)
         ci = self.over("bayes_ci", [(int(m),) for m in means]) if verdicts else self.over("mean_ci", [(m,) for m in means])
@@ -129,8 +127,6 @@ class Expected:
         shares = [(self.answers[a][q], self.answers[b][q]) for q in both]
         means = [tuple(sum(s) / len(s) for s in pair) for pair in shares]
         row = {"model_a": a, "model_b": b, "n": len(both), **dict.fromkeys(("both", "only_a", "only_b", "neither"))}
-        if any(not 0 <= m <= 1 for pair in means for m in pair):
-            return {**row, "method": "score out of range", "p": None, "diff": None}
         row["mean_a"], row["mean_b"] = (sum(m[i] for m in means) / len(means) for i in (0, 1))
         row["diff"] = sum(x - y for x, y in means) / len(means)
         if any(q[0] in self.graded for q in both) or any(len(s) > 1 for pair in shares for s in pair):
@@ -361,13 +357,11 @@ def shapes():
     hold("no answer", [("m", "t", 1, 1, None, None, "down", None, None), ("k", "t", 1, 1, 1, None, None, None, None)])
     hold("all right", [(m, "t", i, 1, 1, None, None, None, None) for m in "ab" for i in range(20)])
     hold("nothing", [])
-    lost = answers(10, 3, 2, 10, graded=(0,))
-    hold("a score out of its range", lost + [("model 1", "task 0", 99, 1, None, 7.0, None, None, None)])
     # Scores beside a verdict, as promptfoo's, are not what counts; one score alone makes a task graded for every model.
     beside = [(m, "t", i, 1, i % 2, 0.3, None, None, None) for m in "ab" for i in range(8)]
     hold("a verdict with a score beside it", beside)
     hold("one score makes a task graded", beside + [("c", "t", 0, 1, None, 0.5, None, None, None)])
-    hold("a verdict without a score in a graded task", beside + [("c", "t", 0, 1, None, 5.0, None, 1, 9), ("c", "t", 1, 1, 1, None, None, 1, 9)])
+    hold("a verdict without a score in a graded task", [(*r[:5], 3.0, *r[6:]) for r in beside] + [("c", "t", 0, 1, None, 5.0, None, 1, 9), ("c", "t", 1, 1, 1, None, None, 1, 9)])
     # Ratings that are all 1, the lowest rating.
     hold("a declared range makes a task graded", [(m, "t", i, 1, 1, 1.0, None, 1, 10) for m in "ab" for i in range(8)])
     hold("only errors in a graded task", answers(16, 3, 1, 9) + [("model 1", "g", 1, 1, None, None, "down", None, None), ("x", "g", 1, 1, None, 0.5, None, None, None)])
