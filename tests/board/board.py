@@ -331,6 +331,10 @@ def out_of_range():
         fails(loose, "SELECT * FROM eval_tasks", "a score of task 'essays' is not a number")
     fails(filled([("m", "a\nb" + "x" * 500, 1, 1, None, 5.0, None, None, None)]), "SELECT * FROM eval_tasks", "scores of task 'a?b", "…' go from 5 to 5; add \"lo\":1")
     fails(filled([("m", "", 1, 1, None, 5.0, None, None, None)]), "SELECT * FROM eval_tasks", "eval_tasks: scores go from 5 to 5")
+    # The score of an answer that errored, and one beside a verdict, are not what counts.
+    for correct, error in ((None, "down"), (1, None)):
+        rows = [("m", "t", i, 1, i % 2, None, None, None, None) for i in range(8)] + [("m", "t", 8, 1, correct, 99.0, error, None, None)]
+        check(f"a score beside {correct or error}", table(filled(rows), "SELECT n, method FROM eval_leaderboard") == [{"n": 8 + (correct or 0), "method": "bayes"}])
     # The first task by name, whichever came first.
     fails(filled([("m", t, 1, 1, None, s, None, None, None) for t, s in (("b", 9.0), ("a", 5.0))]), "SELECT * FROM eval_tasks", "task 'a' go from 5 to 5")
 

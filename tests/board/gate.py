@@ -350,14 +350,19 @@ def lumps():
     check("which its interval holds", row["lo"] < .52 - .54 < row["hi"])
     check("nor surely below it", gate(db, .5, "new")["result"] == "unsure")
 
-    def above(k, n):
-        return db.execute("SELECT mean_prob_above_counts(s, n, 0.54) FROM (SELECT 1.0 AS s, ?1 AS n UNION ALL SELECT 0.2, ?2)", (k, n - k)).fetchone()[0]
+    def above(k, n, t=.54):
+        return db.execute("SELECT mean_prob_above_counts(s, n, ?3) FROM (SELECT 1.0 AS s, ?1 AS n UNION ALL SELECT 0.2, ?2)", (k, n - k, t)).fetchone()[0]
 
     # What it asks for settles it about 8 times of 10: of n questions a binomial number are always right.
     n = 300 + row["more"]
     below = max(k for k in range(int(.3 * n), int(.5 * n)) if above(k, n) <= .05)
     settled = stats.binom.cdf(below, n, .4)
     check(f"{n} questions in two lumps settle it in {settled:.3f}", .75 <= settled <= .87)
+    # Of such models, each at its threshold, it passes about one in twenty.
+    for questions, share in ((100, .4), (300, .4), (300, .1), (100, .7)):
+        least = min(k for k in range(1, questions) if above(k, questions, share + .2 * (1 - share)) >= .95)
+        passes = stats.binom.sf(least - 1, questions, share)
+        check(f"{questions} questions, {share} always right: {passes:.3f} pass at the truth", .02 <= passes <= .06)
 
 
 # Names
