@@ -9,7 +9,7 @@
 ** 2. Against a model, prob is ev_no_worse_prob of the differences, and the same of the
 **    negated differences at -margin says how surely the candidate is worse.
 ** 3. Against a threshold, prob is P(accuracy > threshold): ev_mean_prob_above of question means,
-**    which is ev_prob_above of the questions if each is right or wrong and asked once.
+**    which is ev_prob_above of the questions if each is right or wrong and its attempts agree.
 ** 4. The gate passes if prob, in both computations of 1, is at least `sure`; fails if `worse` is.
 ** 5. Otherwise, compute how many more questions would settle it 8 times out of 10.
 */

@@ -82,6 +82,10 @@ static bool has_rows(const board *b) {
   return any;
 }
 
+static double share_of_score(const board_task *task, double score) {
+  return (score - task->lo) / (task->hi - task->lo);
+}
+
 /* A task has no accuracy, for any model, if one score is outside its range. */
 static void find_ranges(board *b) {
   for (size_t t = 0; t < b->tasks.count; t++) {
@@ -97,7 +101,8 @@ static void find_ranges(board *b) {
     if (!task->graded || !extra->scored) continue;
     task->least = fmin(task->least, extra->score);
     task->most = fmax(task->most, extra->score);
-    task->outside |= !(extra->score >= task->lo && extra->score <= task->hi);
+    double share = share_of_score(task, extra->score); /* NAN if the range is none, too */
+    task->outside |= !(share >= 0 && share <= 1);
   }
 }
 
@@ -152,13 +157,14 @@ static void move_bits(board *b) {
   }
 }
 
-/* The share of an answer: in a graded task its score, elsewhere its verdict; 0 where nothing can be
-** said of the task. */
+/* The share of an answer: in a graded task that of its score, elsewhere its verdict; 0 where
+*nothing
+** can be said of the task. */
 static double share_of(const board *b, const board_extra *extra) {
   const board_task *task = &b->task[board_task_of(b, extra->question)];
   if (task->outside) return 0;
   if (!task->graded || !extra->scored) return extra->correct;
-  return (extra->score - task->lo) / (task->hi - task->lo);
+  return share_of_score(task, extra->score);
 }
 
 /* Adds the answers to the cells; a first answer replaces the bit that stood for it. */

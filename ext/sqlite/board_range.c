@@ -40,7 +40,9 @@ static void say_range(evalci_call *call, const board *b, size_t task, const char
   double lo, hi, guess[] = {least, most};
   board_task_range(b, task, &lo, &hi);
   guess_range(&guess[0], &guess[1]);
-  if (!(least < lo || most > hi) || least < -MOST_END || most > MOST_END)
+  if (!(hi - lo > 0 && hi - lo <= 2 * MOST_END))
+    evalci_fail(call, "score_lo must be below score_hi%s, got %.15g and %.15g", of, lo, hi);
+  else if (!(least < lo || most > hi) || least < -MOST_END || most > MOST_END)
     evalci_fail(call, "a score%s is not a number, or beyond 3e150; make it NULL", of);
   else if (board_task_declared(b, task))
     evalci_fail(call,

@@ -322,6 +322,11 @@ def out_of_range():
     fails(board(1, 5, more=[("b", 0.5)]), "SELECT * FROM eval_tasks", "go from 1 to 5, and those of other tasks from 0 to 1", "; lo and hi in options are for all tasks, so give the rows of this one 1 as score_lo and 5 as score_hi")
     fails(board(0.5, 0.7, more=[("b", 3.0)]), "SELECT * FROM eval_tasks('results', '{\"lo\":1,\"hi\":5}')", "scores of task 'essays' go from 0.5 to 0.7, and those of other tasks from 1 to 5")
     fails(board(1, 7, declared=(1, 5)), "SELECT * FROM eval_tasks", "scores of task 'essays' go from 1 to 7, and score_lo and score_hi from 1 to 5; correct them")
+    for lo, hi, shown in ((5, 5, "5 and 5"), (4, 1, "4 and 1"), (-math.inf, 5, " and 5")):
+        loose = views.opened()
+        loose.execute("CREATE TABLE results(model, task, item, score, score_lo, score_hi)")
+        loose.execute("INSERT INTO results VALUES ('m', 'essays', 1, 5, ?, ?)", (lo, hi))
+        fails(loose, "SELECT * FROM eval_tasks", "score_lo must be below score_hi of task 'essays', got ", shown)
     for bad in ("good", 1e200, float("inf")):
         loose = views.opened()
         loose.execute("CREATE TABLE results(model, task, item, score)")

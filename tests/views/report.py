@@ -182,13 +182,13 @@ def errored():
 
 
 def apart():
-    """Two models share some questions, two others share others, one shares none, and one has scores out of their range."""
+    """Two models share some questions, two others share others, one shares none, and one has no answer."""
     draw = random.Random(8)
     for m in range(5):
         for q in range(25):
             yield f"model {m}", "task", f"{m // 2}/{q}", 1, int(draw.random() < 0.9 - 0.4 * (m % 2)), None
     for q in range(5):
-        yield "stars", "graded", q, 1, None, 1.0 + q
+        yield "silent", "graded", q, 1, None, None
 
 
 def twins():
