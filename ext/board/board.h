@@ -67,10 +67,9 @@ ev_status board_add(board *b, const board_row *row);
 ev_status board_add_counts(board *b, const board_row *row, double k, double n);
 ev_status board_settle(board *b);
 
-/* Whether a score, of any model, is outside its task's range, or is not a number: then nothing can
-*be
-** ranked.  The first such task by name, and the least and the greatest of its scores; NAN if none
-** is a number. */
+/* Whether a score, of any model, is outside its task's range, or is not a number: then nothing
+** can be ranked.  The first such task by name, and the least and the greatest of its scores; NAN if
+** none is a number. */
 bool board_out_of_range(const board *b, size_t *task, double *lo, double *hi);
 
 /* Whether another task has graded answers, all in a range that its rows do not declare. */
@@ -111,8 +110,7 @@ ev_status board_task_interval(const board *b, size_t model, size_t task, ev_host
                               ev_interval *ci);
 
 /* The range of a task's scores; false where its answers are right or wrong.  Whether the rows of
-*the
-** task declare it. */
+** the task declare it. */
 bool board_task_range(const board *b, size_t task, double *lo, double *hi);
 bool board_task_declared(const board *b, size_t task);
 

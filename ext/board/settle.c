@@ -158,8 +158,7 @@ static void move_bits(board *b) {
 }
 
 /* The share of an answer: in a graded task that of its score, elsewhere its verdict; 0 where
-*nothing
-** can be said of the task. */
+** nothing can be said of the task. */
 static double share_of(const board *b, const board_extra *extra) {
   const board_task *task = &b->task[board_task_of(b, extra->question)];
   if (task->outside) return 0;

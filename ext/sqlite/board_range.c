@@ -1,7 +1,6 @@
 /*
 ** A score outside its task's range, of any model: nothing is ranked, and the error says which
-*scores
-** were seen and what declares their range.
+** scores were seen and what declares their range.
 */
 #include <string.h>
 
