@@ -25,6 +25,7 @@ static int secure(sqlite3 *db) {
   if (rc == SQLITE_OK)
     rc = sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, !import_has_safe_json(), NULL);
   if (rc == SQLITE_OK) rc = sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
+  if (rc == SQLITE_OK) rc = sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0, NULL);
   if (rc == SQLITE_OK) rc = sqlite3_exec(db, "PRAGMA cell_size_check = ON", NULL, NULL, NULL);
   return rc == SQLITE_OK ? sqlite3_evalci_init(db, NULL, NULL) : rc;
 }

@@ -16,6 +16,12 @@ static bool is_harmless_pragma(const char *name) {
   return false;
 }
 
+/* Functions that run code of a file, or that read and write addresses in memory. */
+static bool is_harmful_function(const char *name) {
+  return sqlite3_stricmp(name, "load_extension") == 0 ||
+         sqlite3_stricmp(name, "fts3_tokenizer") == 0;
+}
+
 /* Refuses what reaches beyond the results without reading a table; writing is refused by
 ** sqlite3_stmt_readonly(). */
 static int allow_reading(void *unused, int action, const char *first, const char *second,
@@ -30,7 +36,7 @@ static int allow_reading(void *unused, int action, const char *first, const char
   case SQLITE_SAVEPOINT:
     return SQLITE_DENY;
   case SQLITE_FUNCTION:
-    return sqlite3_stricmp(second, "load_extension") == 0 ? SQLITE_DENY : SQLITE_OK;
+    return is_harmful_function(second) ? SQLITE_DENY : SQLITE_OK;
   case SQLITE_PRAGMA:
     return is_harmless_pragma(first) ? SQLITE_OK : SQLITE_DENY;
   default:
