@@ -85,7 +85,7 @@ def check_boards(name, got, sql):
     for source, boards in got["boards"].items():
         for verb in VERBS:
             wanted, rows = sql.rows(f"SELECT * FROM eval_{verb}"), boards[verb]
-            if verb == "leaderboard" and source in ("json lines", "two files"):
+            if verb == "leaderboard" and (source == "two files" or source.startswith("json lines")):
                 wanted, rows = ([row[:BEFORE_COSTS] for row in table] for table in (wanted, rows))
             check(f"{name}: {verb} of {source} is that of SQL", rows == wanted and len(rows) > 2)
     voted = sql.rows("SELECT * FROM eval_votes('votes', '{\"anchor\":\"b\"}')")
@@ -160,6 +160,7 @@ def check_errors(name, got):
 
 def check_pages(name, got):
     check(f"{name}: the report's path and page", got["report"] == "page.html" and "<h1>&lt;T&gt;</h1>" in got["page"] and got["page"].endswith("</html>\n"))
+    check(f"{name}: pages of files with odd names: {got['odd report']}", got["odd report"] is True or all(got["odd report"]))
     check(f"{name}: which says of what", "answers.db</span>; this page was made on" in got["page"]
           and "a list</span>; this page was made on" in got["page of rows"])
     rating = next(row[1] for row in got["votes"][0] if row[0] == "b")

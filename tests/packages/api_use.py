@@ -6,6 +6,8 @@ import contextlib
 import doctest
 import itertools
 import json
+import os
+import shutil
 import sqlite3
 import sys
 import warnings
@@ -16,6 +18,8 @@ from sqlite_evalci import _ask, _show
 
 VERBS = ("leaderboard", "compare", "tasks", "passes", "slices", "questions", "noise")
 NAMES = ("model", "task", "item", "attempt", "correct")
+# Files whose names are those of options, of standard input, and of other files as URIs.
+NAMED = ("-o", "--help", "-", "--", "file:answers.db?mode=memory", "file:none", "a?b#c%20d")
 ROWS = [(model, task, f"q{item}", attempt, None if (item, attempt, skill) == (3, 1, 5) else int((item * 7 + attempt * 5 + skill * 3) % 11 < skill))
         for (model, skill), (task, items), attempt in itertools.product((("small \"'; --", 5), ("<b>large", 9), ("漢", 6)), (("math", 12), ("code", 8)), (1, 2))
         for item in range(items)]
@@ -62,6 +66,9 @@ def sources():
     yield "table of a path", Path("answers.db"), {"table": "runs"}
     yield "json lines", "answers.jsonl", {}
     yield "two files", ["one.jsonl", "two.jsonl"], {}
+    for name in NAMED if os.name != "nt" else ():
+        yield f"a database named {name}", shutil.copy("answers.db", f"./{name}") and name, {}
+        yield f"json lines named {name}", shutil.copy("answers.jsonl", f"./{name}") and name, {}
     db = sqlite3.connect("answers.db")
     yield "connection", db, {}
     db.row_factory = sqlite3.Row
@@ -157,6 +164,7 @@ def main():
             "counts": records(s.leaderboard("counts.csv")), "from": records(s.leaderboard("nameless.csv", from_="csv", model_name="all")),
             "named": records(s.compare(DICTS, a="<b>large", b="small \"'; --")), "first": records(s.compare(DICTS, a="漢")),
             "gate": [dict(s.gate(DICTS, "<b>large", "漢", margin=0.1)), bool(s.gate(DICTS, "<b>large", "漢", margin=0.1)), bool(s.gate(DICTS, "漢", min=0.9))],
+            "odd report": os.name == "nt" or [s.report(name, f"{name}.html") == f"{name}.html" and os.path.getsize(f"./{name}.html") > 10000 for name in NAMED],
             "report": s.report("answers.db", "page.html", title="<T>"), "page": Path("page.html").read_text(encoding="utf-8"),
             "page of rows": s.report(DICTS, note="a note"), "html": s.leaderboard(DICTS)._repr_html_(), "pairs": s.compare(DICTS)._repr_html_(),
             "changed": changed(), "none drawn": said(lambda: s.ci_methods(18, 20)._repr_html_()),

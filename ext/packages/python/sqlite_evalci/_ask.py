@@ -117,8 +117,13 @@ def run(*words):
     return done.stdout.decode("utf-8")
 
 
+def _file(path):
+    """The path as the program takes it, to which - is its standard input and file: may begin a URI."""
+    return os.path.join(os.curdir, path) if path == "-" or path.startswith("file:") else path
+
+
 def _by_program(path, table, sql):
-    rows = json.loads(run("sql", path, sql, "--json", "--table", table, "--quiet"))
+    rows = json.loads(run("sql", "--json", f"--table={table}", "--quiet", "--", _file(path), sql))
     return list(rows[0]) if rows else [], [tuple(row.values()) for row in rows]
 
 
@@ -256,8 +261,8 @@ def _table_in(path, tables):
 def _import(paths, database, table, options):
     """Imports files into a database, by the program."""
     given = {"table": table, **{key: options.get(key) for key in (*IMPORTING, *SHARED)}}
-    words = [word for key, value in given.items() if value is not None for word in (f"--{key.replace('_', '-')}", str(value))]
-    run("import", *paths, "-o", database, "--quiet", *words)
+    words = [f"--{key.replace('_', '-')}={value}" for key, value in given.items() if value is not None]
+    run("import", f"-o={database}", "--quiet", *words, "--", *map(_file, paths))
 
 
 @contextlib.contextmanager
