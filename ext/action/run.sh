@@ -4,9 +4,9 @@
 # status.
 set -euo pipefail
 
-# The program that the input names, an installed one, or pip's in an environment of its
-# own.
-program=${PROGRAM:-$(command -v evalci || true)}
+# The program that the input names, or pip's in an environment of its own.  One that is merely on
+# the PATH may be of any version, or anybody's.
+program=$PROGRAM
 if [ -z "$program" ]; then
   own=${RUNNER_TEMP:-/tmp}/evalci
   python=$(command -v python3 || command -v python)
@@ -21,6 +21,11 @@ escaped() {
   local text=${1//'%'/%25}
   text=${text//$'\r'/%0D}
   printf '%s' "${text//$'\n'/%0A}"
+}
+
+# In HTML, inside which Markdown means nothing.
+as_html() {
+  sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g' <<<"${1//$'\n'/ }"
 }
 
 refuse() {
@@ -97,9 +102,9 @@ output message "$message"
   title=${TITLE:-evalci}
   printf '## %s\n\n' "${title//$'\n'/ }"
   case $result in
-    pass) printf '✅ %s\n\n' "$message" ;;
-    fail) printf '❌ %s\n\n' "$message" ;;
-    unsure) printf '⚠️ %s\n\n' "$message" ;;
+    pass) printf '<p>✅ %s</p>\n\n' "$(as_html "$message")" ;;
+    fail) printf '<p>❌ %s</p>\n\n' "$(as_html "$message")" ;;
+    unsure) printf '<p>⚠️ %s</p>\n\n' "$(as_html "$message")" ;;
   esac
   printf '%s\n' "$leaderboard"
   # A table has two lines without rows; a summary may have a megabyte.

@@ -5,6 +5,7 @@ A composite action: inputs with their defaults, expressions filled in, each `run
 files that GitHub gives in GITHUB_OUTPUT and GITHUB_STEP_SUMMARY.  Steps that use another action are not run; their
 inputs are checked.
 """
+import html
 import os
 import pathlib
 import re
@@ -120,15 +121,37 @@ def check_gates(program, folder):
             ({"candidate": OLD, "baseline": NEW, "margin": "0.5"}, True, "pass", "✅")):
         job = Job(folder, **how, **given)
         check(f"{given}: {job.succeeded}, {job.outputs}, {job.words}", job.succeeded is succeeds and job.outputs["result"] == result
-              and job.outputs["message"].startswith(f"{result}: ") and f"\n{sign} {job.outputs['message']}\n" in job.summary)
+              and job.outputs["message"].startswith(f"{result}: ") and f"\n<p>{sign} {html.escape(job.outputs['message'], quote=False)}</p>\n\n" in job.summary)
         wanted = {"pass": "", "fail": "::error::fail: ", "unsure": "::warning::unsure: "}[result]
         check(f"{given}: it says so where a pull request shows it: {job.words}", job.words.startswith(wanted) and bool(job.words) == bool(wanted))
         check(f"{given}: the report is uploaded whatever the gate says", len(job.uploads) == 1)
     check("no name of a model was run", not (folder / "pwned").exists())
+    shown = "![x](https://example.org/x.png) <img src=x> &amp;\n\n# [y](z) `w`"
+    (folder / "shown.csv").write_text("model,item,correct\n" + "".join(f'"{shown}",{item},1\n' for item in range(60)))
+    job = Job(folder, program=program, results="shown.csv", candidate=shown, min="0.5")
+    line = next((line for line in job.summary.split("\n") if "✅" in line), "")
+    check(f"a name in the summary is text, on one line: {job.words} {line}", job.outputs["result"] == "pass" and
+          line.startswith("<p>✅ ") and "![x](https://example.org/x.png) &lt;img src=x&gt; &amp;amp;??# [y](z) `w`" in line and line.endswith("</p>"))
+    check(f"and in its table: {job.summary}", "<img" not in job.summary.replace(line, "") and "![" not in job.summary.replace(line, ""))
+
+
+def check_path(program, folder):
+    """What is called evalci on the PATH is not run; here pip, which would install the program, fails."""
+    tools = folder / "tools"
+    tools.mkdir()
+    for name, says in (("evalci", "touch owned"), ("python3", "echo no pip here; exit 1"), ("python", "echo no pip here; exit 1")):
+        (tools / name).write_text(f"#!/bin/sh\n{says}\n")
+        (tools / name).chmod(0o755)
+    env = {"PATH": f"{tools}:{os.environ['PATH']}"}
+    job = Job(folder, env=env, results="*.csv", options="--model llm")
+    check(f"without a program it is installed: {job.words}", not job.succeeded and "no pip here" in job.words and not (folder / "owned").exists())
+    job = Job(folder, program=program, env=env, results="*.csv", options="--model llm --task-name all")
+    check(f"the one that is named is used: {job.words}", job.succeeded and not (folder / "owned").exists())
 
 
 def check_errors(program, folder):
     (folder / "commands.txt").write_text('model,item,"correct\n::warning::owned"\na,1,1\n')
+    (folder / "faults.txt").write_text("model,item,correct\na,1,x\na,2,y\n")
     for what, given, words in (
             ("a file that is not there", {"results": "none.csv"}, "none.csv"), ("a pattern without a file", {"results": "*.none"}, "there is no file '*.none'"),
             ("no file", {"results": " \n"}, "results names no file"), ("a column that is not there", {"results": "*.csv", "options": "--item question"}, "there is no column question"),
@@ -137,7 +160,7 @@ def check_errors(program, folder):
             ("a baseline of nobody", {"results": "*.csv", "options": "--model llm", "baseline": OLD}, "only with candidate"),
             ("half a quote", {"results": "*.csv", "options": "--model 'llm"}, "a quote without its end: --model 'llm"),
             ("neither warn nor fail", {"results": "*.csv", "options": "--model llm", "unsure": "ignore"}, "unsure must be warn or fail, got 'ignore'"),
-            ("a command to GitHub in a model's name", {"results": "commands.txt"}, "%0A::warning::owned"),
+            ("a command to GitHub in a model's name", {"results": "commands.txt"}, "correct ::warning::owned"), ("an error of several lines", {"results": "faults.txt"}, "got 'x'%0Afaults.txt: line 3"),
             ("a gate of nothing", {"results": "*.csv", "options": "--model llm", "candidate": NEW}, "--baseline must name a model")):
         job = Job(folder, program=program, **given)
         errors = [line for line in job.words.splitlines() if line.startswith("::error::")]
@@ -166,7 +189,7 @@ def check_installs(packages):
 
 def main(program):
     program = pathlib.Path(program).resolve()
-    for part in (check_results, check_gates, check_errors):
+    for part in (check_results, check_gates, check_path, check_errors):
         with tempfile.TemporaryDirectory() as made:
             folder = pathlib.Path(made).resolve()
             results(folder)
