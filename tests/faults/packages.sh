@@ -79,5 +79,11 @@ rm "$dir/bin/apt-get"
 expect 2 "not a Debian machine; if the next step fails, install what corresponds to: $build sqlite3" "elsewhere" demo
 expect 2 "missing: $build (Debian's names)" "elsewhere, plain make"
 
+# In a fresh tree each program makes the files that its sources include.
+for program in build/bin/evalci build/sanitized/evalci; do
+  made=$(make -n -C "$dir/tree" "$program" 2>&1)
+  check "$program is made of sources alone" test "$(printf '%s\n' "$made" | grep -c '>build/sql/.*\.inc$')" = 2
+done
+
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
