@@ -107,8 +107,9 @@ const cli_verb *cli_verb_named(const char *name);
 /* Prints an error after the name of the verb; returns CLI_ERROR. */
 int cli_fail(const cli *c, const char *format, ...);
 int cli_fail_memory(const cli *c);
+int cli_fail_lines(const cli *c, char *lines); /* a message of several lines, which it splits */
 
-/* Prints text without control characters. */
+/* Prints text on one line, without control characters. */
 void cli_put_clean(FILE *to, const char *text);
 
 /* As a shell reads it back, those characters as in $'\033' (bash, zsh, ksh, POSIX of 2024). */

@@ -64,7 +64,7 @@ static int import_into(const cli *c, sqlite3 *db, const char *path, cli_summary 
     return fail_import(c, path, db);
   char *error = cli_import_files(c, db, c->names, c->count, &summary->done);
   int status = error ? CLI_ERROR : CLI_OK;
-  if (error && !cli_interrupted()) cli_fail(c, "%s", error);
+  if (error && !cli_interrupted()) cli_fail_lines(c, error);
   sqlite3_free(error);
   if (status == CLI_OK && !cli_interrupted()) {
     collect_summary(db, summary);

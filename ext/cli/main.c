@@ -21,7 +21,7 @@ void cli_put_clean(FILE *to, const char *text) {
     int columns;
     size = cli_character(text, &columns);
     if (columns < 0)
-      fputc(*text == '\n' ? '\n' : ' ', to);
+      fputc(' ', to);
     else
       fwrite(text, 1, size, to);
   }
@@ -50,16 +50,31 @@ void cli_put_shell_word(FILE *to, const char *word) {
   if (!clean || !plain) fputc('\'', to);
 }
 
+static void begin_error(const cli *c) {
+  fflush(stdout);
+  fprintf(stderr, "evalci%s%s: ", c->verb ? " " : "", c->verb ? c->verb->name : "");
+}
+
 int cli_fail(const cli *c, const char *format, ...) {
   va_list list;
   va_start(list, format);
   char *text = sqlite3_vmprintf(format, list);
   va_end(list);
-  fflush(stdout);
-  fprintf(stderr, "evalci%s%s: ", c->verb ? " " : "", c->verb ? c->verb->name : "");
+  begin_error(c);
   cli_put_clean(stderr, text ? text : "out of memory");
   fputc('\n', stderr);
   sqlite3_free(text);
+  return CLI_ERROR;
+}
+
+int cli_fail_lines(const cli *c, char *lines) {
+  begin_error(c);
+  for (char *line = lines, *end; line; line = end) {
+    end = strchr(line, '\n');
+    if (end) *end++ = 0;
+    cli_put_clean(stderr, line);
+    fputc('\n', stderr);
+  }
   return CLI_ERROR;
 }
 

@@ -166,7 +166,7 @@ static bool import_all(const cli *c, const char *const *paths, int count, cli_re
   /* No safety is needed: the database ends with the program. */
   sqlite3_exec(out->db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF", NULL, NULL, NULL);
   char *error = cli_import_files(c, out->db, paths, count, &out->done);
-  if (error) cli_fail(c, "%s", error);
+  if (error) cli_fail_lines(c, error);
   sqlite3_free(error);
   out->source = out->done.table;
   return !error;

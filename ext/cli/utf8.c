@@ -17,9 +17,12 @@ static const cli_span wide_spans[] = {{0x1100, 0x115f},   {0x2e80, 0x303e},   {0
                                       {0xff00, 0xff60},   {0xffe0, 0xffe6},   {0x1f300, 0x1f64f},
                                       {0x1f680, 0x1f6ff}, {0x1f900, 0x1f9ff}, {0x20000, 0x3fffd}};
 
-/* Control characters, and characters that change the direction of text. */
-static const cli_span control_spans[] = {
-    {0, 0x1f}, {0x7f, 0x9f}, {0x2028, 0x202e}, {0x2066, 0x2069}};
+/* Control characters, and invisible characters that change the direction of text or its format.
+** Joiners (0x200c, 0x200d) are not among them: scripts and emoji need them. */
+static const cli_span control_spans[] = {{0, 0x1f},        {0x7f, 0x9f},     {0xad, 0xad},
+                                         {0x61c, 0x61c},   {0x180e, 0x180e}, {0x200b, 0x200b},
+                                         {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f},
+                                         {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f}};
 
 static bool is_among(const cli_span *spans, size_t count, unsigned code) {
   for (size_t i = 0; i < count; i++)

@@ -33,13 +33,20 @@ static bool set_text(import_run *run, char **out, char *text) {
   return true;
 }
 
+/* Makes one line of a message, parts of which a person named: a file, say. */
+static char *on_one_line(char *message) {
+  for (char *c = message; c && *c; c++)
+    if (*c == '\n') *c = ' ';
+  return message;
+}
+
 bool import_fail(import_run *run, const import_file *file, const char *format, ...) {
   va_list arguments;
   if (run->error || run->no_memory) return false;
   va_start(arguments, format);
   char *what = sqlite3_vmprintf(format, arguments);
   va_end(arguments);
-  run->error = what && file ? sqlite3_mprintf("%s: %s", file->path, what) : what;
+  run->error = on_one_line(what && file ? sqlite3_mprintf("%s: %s", file->path, what) : what);
   if (what != run->error) sqlite3_free(what);
   if (!run->error) import_no_memory(run);
   return false;
@@ -62,9 +69,9 @@ bool import_refuse(import_run *run, const import_file *file, const char *place, 
   if (ok && !r && more) ok = import_no_memory(run);
   if (ok && !r) run->unlisted++;
   if (ok && r && r->count++ == 0)
-    ok = set_text(
-        run, &r->line,
-        sqlite3_mprintf("%s: %s%s%s", file->path, place ? place : "", place ? ": " : "", what));
+    ok = set_text(run, &r->line,
+                  on_one_line(sqlite3_mprintf("%s: %s%s%s", file->path, place ? place : "",
+                                              place ? ": " : "", what)));
   sqlite3_free(what);
   return ok;
 }

@@ -26,6 +26,8 @@ from running import EVALCI, HERE, ROOT, check, csv, ends, finish, run
 EXTENSION = str(pathlib.Path(sys.argv[2]).resolve().with_suffix(""))
 BOARDS = "leaderboard compare tasks passes noise slices questions".split()
 FILES = ROOT / "tests/views/adapters"
+# Control characters but line feeds, and characters that change the direction of text.
+STEERS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]")
 VERBS = BOARDS + "report import gate plan sql formats help".split()
 
 results = csv("results.csv", {"old": 0.7, "new": 0.75, "a-model-with-a-name-that-is-long/2025-05-14": 0.6}, 60)
@@ -33,7 +35,7 @@ database = HERE / "evals.db"
 
 
 def columns(line):
-    return sum(2 if unicodedata.east_asian_width(c) in "WF" else not unicodedata.combining(c) for c in line)
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else not unicodedata.combining(c) and c != "\u200d" for c in line)
 
 
 def fits(what, text, most=80):
@@ -267,20 +269,43 @@ def test_columns():
     check("nothing was dropped", db.execute("SELECT count(*) FROM runs").fetchone() == (60,))
 
 
+def test_names_of_files():
+    name = "a\nevalci: forged\u200f\u061c\x1b[31m.csv"
+    shown = "a evalci: forged   [31m.csv"
+    err = run("leaderboard", name, cwd=HERE)[2]
+    check(f"a file that is not there: {err!r}", shown in err and err.count("\n") == 1 and not STEERS.search(err))
+    (HERE / name).write_text("model,item,correct\na,1,x\na,2,y\n")
+    err = run("leaderboard", name, cwd=HERE)[2]
+    check(f"faults of a file, a line each: {err!r}", err.count(shown) == 2 and err.count("\n") == 3 and not STEERS.search(err))
+    (HERE / name).write_text(results.read_text())
+    for arguments in (("leaderboard", name), ("import", name, "-o", "odd\nevals.db"), ("report", name, "-o", "odd\npage.html"), ("leaderboard", "odd\nevals.db")):
+        code, out, err = run(*arguments, cwd=HERE)
+        check(f"{arguments}: {out!r} {err!r}", code == 0 and not err and not STEERS.search(out) and not re.search("^(evalci: forged|evals.db|page.html)", out, re.M))
+
+
 def test_forms():
     odd = HERE / "odd.db"
     db = sqlite3.connect(odd)
     db.execute("CREATE TABLE results(model, item, correct)")
-    names = ['a,b', 'c"d', "e\nf", "g|h<b>", "\x1b[31mred", "日本語モデル", "e\u0301", "‮rtl", "tab\t", "*x*_y_`z`"]
+    names = ['a,b', 'c"d', "e\nf", "g|h<b>", "\x1b[31mred", "日本語モデル", "e\u0301", "‮rtl", "tab\t", "*x*_y_`z`", "\u200f\u061c\u200e\u2066rtl", "\ufeff\u00ad\u2060\u200b\u180e\U000e0041hidden",
+             "\u2028\u2029lines", "👩\u200d💻"]
     db.executemany("INSERT INTO results VALUES (?, ?, ?)", [(m, i, i % 2) for m in names for i in range(4)])
     db.commit()
     same("CSV gives names back", {row[0] for row in csvs.reader(io.StringIO(run("leaderboard", odd, "--csv")[1]))} - {"model"}, set(names))
     same("JSON does", {row["model"] for row in json.loads(run("leaderboard", odd, "--json")[1])}, set(names))
     out = ends("a table of odd names", 0, "leaderboard", odd)
     fits("odd names", out)
-    check("nothing steers the terminal", not re.search("[\x00-\x09\x0b-\x1f\x7f\u202a-\u202e]", out))
+    check("nothing steers the terminal", not STEERS.search(out))
+    check("joiners stay", "👩\u200d💻" in out)
     widths = {columns(line) for line in out.splitlines()[4:]}
     check(f"rows are aligned: {widths}", len(widths) == 1)
+    for verb in ("compare", "gate"):
+        for b in names[1:]:
+            _, said, err = run(verb, odd, *(("--a", names[0], "--b", b) if verb == "compare" else ("--baseline", names[0], "--candidate", b)))
+            check(f"{verb} of {b!r} steers nothing: {said}{err}", names[0] in said and not STEERS.search(said + err))
+    same("a gate's message is one line", run("gate", odd, "--baseline", "a,b", "--candidate", "e\nf")[1].count("\n"), 1)
+    lone = subprocess.run([EVALCI, "sql", "SELECT 'a' || char(13) || 'b' AS x, 'c' || char(10) AS y, 'd' AS z", "--csv"], capture_output=True, check=True).stdout
+    same("CSV quotes a lone carriage return", lone, b'x,y,z\n"a\rb","c\n",d\n')
     out = ends("odd names in Markdown", 0, "leaderboard", odd, "--markdown")
     same("each row is one line", len(out.splitlines()), 2 + len(names))
     check("a name makes no column, no tag", "g\\|h&lt;b>" in out)
@@ -369,7 +394,7 @@ def test_plan():
     found = 100 * db.execute("SELECT detectable_diff(300, 0.2)").fetchone()[0]
     ends("what so many find", 0, "plan", "--questions", "300", "--disagree", "0.2", says=f"{found:.1f} points")
     ends("attempts too", 0, "plan", "0.8", "--width", "0.1", "--icc", "0.5", "--cost-question", "1", "--cost-attempt", "0.2",
-         says=["183 questions, 2 attempts at each, at a cost of 256.2"])
+         says=["if 50% of an answer's variance comes from the question:", "183 questions, 2 attempts at each, at a cost of 256.2"])
     ends("one attempt", 0, "plan", "0.8", "--width", "0.1", "--icc", "0.5", "--cost-question", "0", "--cost-attempt", "2", says="1 attempt at each")
     ends("attempts without costs", 3, "plan", "0.8", "--width", "0.1", "--icc", "0.5", says="must be given together")
     ends("a negative cost", 3, "plan", "0.8", "--width", "0.1", "--icc", "0.5", "--cost-question=-1", "--cost-attempt", "1", says="0 or positive")
