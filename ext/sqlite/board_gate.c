@@ -227,9 +227,8 @@ static int gate_disconnect(sqlite3_vtab *base) {
 
 static int gate_best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
   (void)base;
-  info->estimatedCost = 1e5;
   info->estimatedRows = 1;
-  return evalci_plan_arguments(info, GT_SOURCE, GT_ARGUMENTS);
+  return evalci_plan_arguments(info, GT_SOURCE, GT_ARGUMENTS, 1e5);
 }
 
 static int gate_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {

@@ -266,9 +266,8 @@ static int judge_best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
   (void)base;
   for (int i = 0; i < JUDGE_COLUMNS; i++)
     if (info->colUsed & (sqlite3_uint64)1 << i) info->idxNum |= 4 << i;
-  info->estimatedCost = 1e6;
   info->estimatedRows = 50;
-  return evalci_plan_arguments(info, JUDGE_COLUMNS, 2);
+  return evalci_plan_arguments(info, JUDGE_COLUMNS, 2, 1e6);
 }
 
 static int judge_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
@@ -384,7 +383,8 @@ static int judge_cell(sqlite3_vtab_cursor *base, sqlite3_context *context, int w
 }
 
 static int judge_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
-  *rowid = ((const judge_cursor *)base)->at;
+  const judge_cursor *c = (const judge_cursor *)base;
+  *rowid = evalci_call_rowid(c->given, 2, c->at);
   return SQLITE_OK;
 }
 

@@ -37,8 +37,17 @@ void evalci_result_count(sqlite3_context *context, double x) {
   if (!isnan(x)) sqlite3_result_int64(context, (sqlite3_int64)x);
 }
 
-int evalci_plan_arguments(sqlite3_index_info *info, int first, int count) {
+/* Whether the query reads a column; beyond 62 columns it may. */
+static bool is_used(const sqlite3_index_info *info, int column) {
+  return info->colUsed & (sqlite3_uint64)1 << (column < 63 ? column : 63);
+}
+
+/* SQLite compares a plan for the query with one plan for each side of an OR, and runs the cheapest.
+** A plan that lacks an argument reads another table than the query names, so it must cost more than
+** the plans for many sides together. */
+int evalci_plan_arguments(sqlite3_index_info *info, int first, int count, double cost) {
   enum { MOST_ARGUMENTS = 8 };
+  static const double without_source = 1e2, without_another = 1e5;
   int constraint[MOST_ARGUMENTS] = {0}; /* 1 + the constraint that gives the argument */
   unsigned withheld = 0;
   for (int i = 0; i < info->nConstraint; i++) {
@@ -49,8 +58,11 @@ int evalci_plan_arguments(sqlite3_index_info *info, int first, int count) {
     else
       withheld |= 1u << argument;
   }
+  info->estimatedCost = cost;
   for (int i = 0, place = 0; i < count; i++) {
     if (!constraint[i] && withheld & 1u << i) return SQLITE_CONSTRAINT;
+    if (!constraint[i] && is_used(info, first + i))
+      info->estimatedCost *= i == 0 ? without_source : without_another;
     if (!constraint[i]) continue;
     info->idxNum |= 1 << i;
     info->aConstraintUsage[constraint[i] - 1].argvIndex = ++place;
@@ -98,6 +110,15 @@ static int by_place(const void *a, const void *b) {
 
 void evalci_sort_rows(evalci_sorted_row *rows, size_t count) {
   qsort(rows, count, sizeof *rows, by_place);
+}
+
+sqlite3_int64 evalci_call_rowid(sqlite3_value *const *given, int count, sqlite3_int64 at) {
+  sqlite3_uint64 h = evalci_hash_bytes(EVALCI_HASH, &at, sizeof at);
+  for (int i = 0; i < count; i++) {
+    const char *text = given[i] ? (const char *)sqlite3_value_text(given[i]) : NULL;
+    h = evalci_hash_bytes(h, text ? text : "", text ? strlen(text) + 1 : 0);
+  }
+  return (sqlite3_int64)(h >> 1);
 }
 
 int evalci_code_of(evalci_call *call, ev_status status) {

@@ -71,7 +71,7 @@ static int board_disconnect(sqlite3_vtab *base) {
 }
 
 /* The constraints used, in this order; bits of idxNum. */
-enum { GIVEN_SOURCE, GIVEN_OPTIONS, GIVEN_A, GIVEN_B, GIVENS };
+enum { GIVEN_SOURCE, GIVEN_OPTIONS, ARGUMENTS, GIVEN_A = ARGUMENTS, GIVEN_B, GIVENS };
 
 /* The bit of idxNum that says that the query uses a column of cost or latency. */
 enum { COSTS_USED = 1 << GIVENS };
@@ -82,43 +82,42 @@ static bool uses_costs(const board_instance *t, const sqlite3_index_info *info) 
   return info->colUsed & costs;
 }
 
-static int given_by(const board_instance *t, sqlite3_index_info *info, int which) {
+/* The model of a pair that a constraint names, 0 or 1; -1 for other constraints. */
+static int named_by(const board_instance *t, sqlite3_index_info *info, int which) {
   int column = info->aConstraint[which].iColumn;
   if (info->aConstraint[which].op != SQLITE_INDEX_CONSTRAINT_EQ) return -1;
-  if (column >= t->columns) return GIVEN_SOURCE + column - t->columns;
   if (!(t->table->traits & EVALCI_PAIRED) || column < 0 || column > 1) return -1;
   /* Names are looked up by their bytes. */
-  return sqlite3_stricmp(sqlite3_vtab_collation(info, which), "BINARY") == 0 ? GIVEN_A + column
-                                                                             : -1;
+  return sqlite3_stricmp(sqlite3_vtab_collation(info, which), "BINARY") == 0 ? column : -1;
 }
 
 /* A named pair costs one pair, in the order named.  A plan that cannot use the constraint gets
 ** the highest cost. */
 static int board_best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
   const board_instance *t = (const board_instance *)base;
-  int constraint[GIVENS] = {0}; /* 1 + the constraint that gives it */
-  bool withheld[GIVENS] = {false};
+  int constraint[2] = {0}; /* 1 + the constraint that names the model */
+  bool withheld[2] = {false};
   for (int i = 0; i < info->nConstraint; i++) {
-    int given = given_by(t, info, i);
-    if (given < 0) continue;
+    int model = named_by(t, info, i);
+    if (model < 0) continue;
     if (info->aConstraint[i].usable)
-      constraint[given] = i + 1;
+      constraint[model] = i + 1;
     else
-      withheld[given] = true;
+      withheld[model] = true;
   }
-  for (int i = GIVEN_SOURCE; i <= GIVEN_OPTIONS; i++)
-    if (withheld[i] && !constraint[i]) return SQLITE_CONSTRAINT;
-  bool a = constraint[GIVEN_A], b = constraint[GIVEN_B];
-  for (int i = 0, argument = 0; i < GIVENS; i++) {
+  bool both = constraint[0] && constraint[1];
+  bool lacks = (withheld[0] && !constraint[0]) || (withheld[1] && !constraint[1]);
+  int rc = evalci_plan_arguments(info, t->columns, ARGUMENTS, both ? 1 : lacks ? 1e15 : 1e9);
+  if (rc != SQLITE_OK) return rc;
+  int place = (info->idxNum & 1 << GIVEN_SOURCE) != 0;
+  place += (info->idxNum & 1 << GIVEN_OPTIONS) != 0;
+  for (int i = 0; i < 2; i++) {
     if (!constraint[i]) continue;
-    info->idxNum |= 1 << i;
-    info->aConstraintUsage[constraint[i] - 1].argvIndex = ++argument;
-    info->aConstraintUsage[constraint[i] - 1].omit = i <= GIVEN_OPTIONS;
+    info->idxNum |= 1 << (GIVEN_A + i);
+    info->aConstraintUsage[constraint[i] - 1].argvIndex = ++place;
   }
   if (uses_costs(t, info)) info->idxNum |= COSTS_USED;
-  bool lacks = (withheld[GIVEN_A] && !a) || (withheld[GIVEN_B] && !b);
-  info->estimatedCost = a && b ? 1e3 : lacks ? 1e12 : 1e6;
-  info->estimatedRows = a && b ? 1 : t->table->traits & EVALCI_PAIRED ? 1000 : 50;
+  info->estimatedRows = both ? 1 : t->table->traits & EVALCI_PAIRED ? 1000 : 50;
   return SQLITE_OK;
 }
 

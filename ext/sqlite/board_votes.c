@@ -78,9 +78,8 @@ static int votes_disconnect(sqlite3_vtab *base) {
 
 static int votes_best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
   (void)base;
-  info->estimatedCost = 1e6;
   info->estimatedRows = 50;
-  return evalci_plan_arguments(info, VT_SOURCE, 2);
+  return evalci_plan_arguments(info, VT_SOURCE, 2, 1e6);
 }
 
 static int votes_open(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
@@ -235,15 +234,9 @@ static int votes_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int
   return SQLITE_OK;
 }
 
-/* SQLite joins the two sides of an OR by rowid: a hash of the arguments and the place. */
 static int votes_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
   const votes_cursor *c = (const votes_cursor *)base;
-  sqlite3_uint64 h = evalci_hash_bytes(EVALCI_HASH, &c->at, sizeof c->at);
-  for (int i = 0; i < 2; i++) {
-    const char *text = c->given[i] ? (const char *)sqlite3_value_text(c->given[i]) : NULL;
-    h = evalci_hash_bytes(h, text ? text : "", text ? strlen(text) + 1 : 0);
-  }
-  *rowid = (sqlite3_int64)(h >> 1);
+  *rowid = evalci_call_rowid(c->given, 2, (sqlite3_int64)c->at);
   return SQLITE_OK;
 }
 

@@ -199,10 +199,15 @@ typedef enum evalci_ci_part {
 void evalci_result_ci(sqlite3_context *context, const char *name, ev_status status, ev_interval ci,
                       evalci_ci_part part, double point);
 
-/* Plans a table whose arguments are `count` hidden columns from `first` on: passes those that are
-** given to xFilter in their order, and sets a bit of idxNum for each.  A plan that would have to
-** do without one that the query gives is a SQLITE_CONSTRAINT. */
-int evalci_plan_arguments(sqlite3_index_info *info, int first, int count);
+/* Plans a table whose arguments are `count` hidden columns from `first` on, the source being the
+** first of them: passes those that are given to xFilter in their order, and sets a bit of idxNum
+** for each.  A plan that would have to do without one that the query gives is a SQLITE_CONSTRAINT.
+** `cost` is that of a plan with all arguments that the query reads. */
+int evalci_plan_arguments(sqlite3_index_info *info, int first, int count, double cost);
+
+/* SQLite joins the two sides of an OR by rowid, so rows of different calls must have different
+** rowids: a hash of the arguments, as given or NULL, and of the row's place. */
+sqlite3_int64 evalci_call_rowid(sqlite3_value *const *given, int count, sqlite3_int64 at);
 
 /* Sorts rows by `key`, then by `accuracy` (the best first, NAN last), then by `next`.  False
 ** without memory. */

@@ -1,0 +1,94 @@
+#!/usr/bin/python3
+"""The tables of the board: calls that an OR names.
+
+    calls.py EXTENSION
+
+The rows of an OR are compared with those of its calls, asked one at a time.
+"""
+import collections
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/views")]
+import views  # noqa: E402
+from board import one, table  # noqa: E402
+from checks import check, finish  # noqa: E402
+
+ARGUMENTS = ("source", "options")
+GATED = (*ARGUMENTS, "baseline", "candidate", "margin", "sure")
+METHODS = ("given_k", "given_n", "given_level")
+NARROW, WIDE = '{"level":0.8}', '{"level":0.99}'
+
+
+def two_sources():
+    """Answers in ra and rb, with attempts, two tasks, verdicts of a judge and votes; and decoys in results."""
+    db = views.opened()
+    for name, shift in (("ra", 0), ("rb", 3), ("results", 5)):
+        db.execute(f"CREATE TABLE {name}(model, task, item, attempt, correct, judge, truth)")
+        db.executemany(f"INSERT INTO {name} VALUES (?, ?, ?, ?, ?, ?, ?)",
+                       [(m, t, i, a, int((i * 7 + a + shift + ord(m)) % 5 > 1), int(i % 3 > 0), int(i % 4 > 0)) for m in "abc" for t in "xy" for i in range(12) for a in (1, 2, 3)])
+    for name, shift in (("va", 0), ("vb", 1), ("votes", 2)):
+        db.execute(f"CREATE TABLE {name}(model_a, model_b, winner)")
+        db.executemany(f"INSERT INTO {name} VALUES (?, ?, ?)", [(a, b, ("model_a", "model_b", "tie")[(i + shift) % 3]) for a, b in ("ab", "bc", "ca") for i in range(5 + shift)])
+    return db
+
+
+def quoted(value):
+    return repr(value) if isinstance(value, (int, float)) else "'" + value + "'"
+
+
+def counted(rows):
+    return collections.Counter(tuple(row.values()) for row in rows)
+
+
+def check_or(db, name, arguments, *calls, more=""):
+    """`more` is a condition of the last call."""
+    hidden = ", ".join(arguments)
+    wheres = [" AND ".join(f"{argument} = {quoted(value)}" for argument, value in zip(arguments, call) if value is not None) for call in calls]
+    wheres[-1] += more
+    found = counted(table(db, f"SELECT *, {hidden} FROM {name} WHERE {' OR '.join(f'({where})' for where in wheres)}"))
+    asked = [counted(table(db, f"SELECT *, {hidden} FROM {name} WHERE {where}")) for where in wheres]
+    check(f"{name}: each of {calls} has rows of its own", all(asked) and len(set.union(*map(set, asked))) == sum(map(len, asked)))
+    check(f"{name}: the rows of {' OR '.join(wheres)}: {sum(found.values())} of {[sum(rows.values()) for rows in asked]}", found == sum(asked, collections.Counter()))
+
+
+def ors():
+    db = two_sources()
+    for name in ("eval_judge", "eval_votes", *(f"eval_{name}" for name in views.TABLES)):
+        a, b = ("va", "vb") if name == "eval_votes" else ("ra", "rb")
+        check_or(db, name, ARGUMENTS, (a, NARROW), (b, WIDE))
+        check_or(db, name, ARGUMENTS, (a, NARROW), (b, NARROW), (a, WIDE), (b, WIDE))
+        check_or(db, name, ARGUMENTS, (a, None), (b, WIDE))
+        check_or(db, name, ARGUMENTS, *((a, f'{{"level":{level / 100}}}') for level in range(60, 90)), (b, WIDE))
+        # SQLite makes an IN of two such calls if nothing else differs.
+        column = one(db, f"SELECT name FROM pragma_table_info('{name}') LIMIT 1")
+        check_or(db, name, ARGUMENTS, (a, NARROW), (a, WIDE), more=f" AND {column} IS NOT 'none'")
+        rows = table(db, f"SELECT * FROM {name}('{a}') WHERE options = '{NARROW}' OR (options = '{WIDE}' AND {column} IS NOT 'none')")
+        check(f"{name}: of one source, an OR of options", len(rows) == 2 * one(db, f"SELECT count(*) FROM {name}('{a}')") > 0)
+        ids = [row[0] for row in db.execute(f"SELECT rowid FROM {name}('{a}')")]
+        check(f"{name}: every row has its rowid", len(set(ids)) == len(ids))
+    check_or(db, "eval_gate", GATED, ("ra", NARROW, "a", "b", 0.02, 0.9), ("rb", WIDE, "b", "c", 0.03, 0.8))
+    check_or(db, "eval_gate", GATED, ("ra", NARROW, "a", "b", 0.02, 0.9), ("ra", NARROW, "a", "b", 0.02, 0.8), ("ra", NARROW, 0.4, "b", None, None))
+    check_or(db, "ci_methods", METHODS, (3, 10, 0.9), (4, 20, 0.8), (4, 20, 0.7))
+    check_or(db, "ci_methods", METHODS, (3, 10, None), (4, 20, 0.8))
+    for name in ("eval_compare", "eval_slices"):
+        pairs = table(db, f"SELECT model_a, model_b, n FROM {name}('ra') WHERE (model_a = 'b' AND model_b = 'a') OR (model_a = 'c' AND model_b = 'b')")
+        check(f"{name}: an OR of two pairs", {(p["model_a"], p["model_b"]) for p in pairs} == {("b", "a"), ("c", "b")})
+
+
+def ranges():
+    """One end of a range declares it, the other end being 0 or 1."""
+    db = views.opened()
+    db.execute("CREATE TABLE results(model, item, correct, score)")
+    db.executemany("INSERT INTO results VALUES ('m', ?, NULL, ?)", enumerate((20, 50, 80, 90)))
+    check("hi alone", table(db, "SELECT accuracy FROM eval_leaderboard(NULL, '{\"hi\":100}')") == [{"accuracy": 0.6}])
+    db.execute("UPDATE results SET score = -score / 100.0, correct = 1")
+    check("lo alone, of verdicts with a score", table(db, "SELECT round(accuracy, 12) AS x FROM eval_leaderboard(NULL, '{\"lo\":-1}')") == [{"x": 0.2}])
+    db.execute("UPDATE results SET score = -score * 100")
+    check("hi alone, of verdicts with a score", table(db, "SELECT round(accuracy, 12) AS x FROM eval_leaderboard(NULL, '{\"hi\":100}')") == [{"x": 0.6}])
+
+
+for part in (ors, ranges):
+    part()
+finish()
