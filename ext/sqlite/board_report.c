@@ -328,6 +328,7 @@ static void eval_report(sqlite3_context *context, int argc, sqlite3_value **argv
   evalci_board_options options = {0};
   evalci_shared_board *held = NULL;
   const char *source;
+  if (argc > 0 && sqlite3_value_type(argv[0]) == SQLITE_NULL) return;
   sqlite3_value *given = argc > 1 && sqlite3_value_type(argv[1]) != SQLITE_NULL ? argv[1] : NULL;
   int rc = SQLITE_ERROR;
   bool named = evalci_read_source_name(&call, argc > 0 ? argv[0] : NULL, "results", &source);
