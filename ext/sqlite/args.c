@@ -154,11 +154,14 @@ int evalci_read_result(sqlite3_value *value) {
 bool evalci_fail_result(evalci_call *call, sqlite3_value *value, bool alone) {
   double y;
   bool number = evalci_read_number(value, &y);
-  const char *made = number ? "score >= 0.5" : "grade = 'correct'";
-  return evalci_fail(call,
-                     "a result must be 0 or 1, got %s; turn %s into one first, as in %s%s%s%s",
-                     evalci_show(value).text, number ? "a score" : "it", alone ? call->name : "",
-                     alone ? "(" : "", made, alone ? ")" : "");
+  bool blank = sqlite3_value_type(value) == SQLITE_TEXT && sqlite3_value_bytes(value) == 0;
+  const char *made = number ? "score >= 0.5" : blank ? "nullif(correct, '')" : "grade = 'correct'";
+  return evalci_fail(call, "a result must be 0 or 1, got %s; turn %s first, as in %s%s%s%s",
+                     evalci_show(value).text,
+                     number  ? "a score into one"
+                     : blank ? "a missing one into NULL"
+                             : "it into one",
+                     alone ? call->name : "", alone ? "(" : "", made, alone ? ")" : "");
 }
 
 /* The message covers the usual mistake: percentages or stars without the range. */

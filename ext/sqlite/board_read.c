@@ -95,6 +95,12 @@ static bool is_null(sqlite3_value *value) {
   return !value || sqlite3_value_type(value) == SQLITE_NULL;
 }
 
+/* An empty text is a missing value, as a CSV reader left it. */
+static bool is_blank_value(sqlite3_value *value) {
+  return is_null(value) ||
+         (sqlite3_value_type(value) == SQLITE_TEXT && sqlite3_value_bytes(value) == 0);
+}
+
 static bool read_names(reader *r) {
   board_row *row = &r->row;
   sqlite3_value *task = column_of(r, EVALCI_TASK), *item = column_of(r, EVALCI_ITEM);
@@ -110,10 +116,10 @@ static bool read_names(reader *r) {
   return name_of_question(item, r->question, &row->question);
 }
 
-/* Reads a result: what the functions take (contract 4), and true and false as CSV files spell
-** them. */
+/* Reads a result: what the functions take (contract 4), true and false as CSV files spell them,
+** and nothing. */
 static int read_correct(sqlite3_value *value) {
-  int result = value ? evalci_read_result(value) : EVALCI_NO_RESULT;
+  int result = is_blank_value(value) ? EVALCI_NO_RESULT : evalci_read_result(value);
   if (result != EVALCI_BAD_RESULT || sqlite3_value_type(value) != SQLITE_TEXT) return result;
   const char *text = (const char *)sqlite3_value_text(value);
   if (text && sqlite3_stricmp(text, "true") == 0) return 1;
@@ -138,14 +144,14 @@ static void read_score(reader *r) {
   board_row *row = &r->row;
   sqlite3_value *score = column_of(r, EVALCI_SCORE), *lo = column_of(r, EVALCI_SCORE_LO);
   sqlite3_value *hi = column_of(r, EVALCI_SCORE_HI);
-  row->scored = !is_null(score);
+  row->scored = !is_blank_value(score);
   row->score = NAN;
   if (row->scored && !evalci_read_number(score, &row->score)) row->score = NAN;
-  row->failed = !is_null(column_of(r, EVALCI_ERROR));
-  row->ranged = !is_null(lo);
+  row->failed = !is_blank_value(column_of(r, EVALCI_ERROR));
+  row->ranged = !is_blank_value(lo);
   if (!row->ranged) return;
   row->lo = sqlite3_value_double(lo);
-  row->hi = is_null(hi) ? 1 : sqlite3_value_double(hi);
+  row->hi = is_blank_value(hi) ? 1 : sqlite3_value_double(hi);
 }
 
 static bool fail_amount(reader *r, evalci_role role) {

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The tables of the board: calls that an OR names.
+"""The tables of the board: calls that an OR names, and missing values.
 
     calls.py EXTENSION
 
@@ -12,7 +12,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/views")]
 import views  # noqa: E402
-from board import one, table  # noqa: E402
+from board import fails, one, table  # noqa: E402
 from checks import check, finish  # noqa: E402
 
 ARGUMENTS = ("source", "options")
@@ -77,6 +77,25 @@ def ors():
         check(f"{name}: an OR of two pairs", {(p["model_a"], p["model_b"]) for p in pairs} == {("b", "a"), ("c", "b")})
 
 
+def blanks():
+    """'' is a missing answer, as a CSV reader left it."""
+    db = views.opened()
+    for name, nothing in (("blank", ""), ("missing", None)):
+        db.execute(f"CREATE TABLE {name}(model, item, correct, score, error, score_lo, score_hi)")
+        db.executemany(f"INSERT INTO {name} VALUES (?, ?, ?, ?, ?, ?, ?)",
+                       [(m, i, nothing if i % 4 == 0 else str(int(i % n > 0)), nothing, nothing, nothing, nothing) for m, n in (("a", 3), ("b", 5)) for i in range(20)] +
+                       [(m, i, nothing, nothing if i % 4 == 0 else str(i % 3 / 2), nothing, nothing, nothing) for m in "cd" for i in range(20)])
+    for name in views.TABLES:
+        for options in ("{}", '{"errors":"wrong"}'):
+            blank, missing = (counted(table(db, f"SELECT * FROM eval_{name}(?, ?)", source, options)) for source in ("blank", "missing"))
+            check(f"eval_{name}: '' is what NULL is, with {options}", blank == missing)
+    check("and is an error that is counted", [row["errored"] for row in table(db, "SELECT * FROM eval_leaderboard('blank') WHERE model IN ('a', 'b')")] == [5, 5])
+    db.execute("INSERT INTO blank VALUES ('a', 99, ' ', NULL, NULL, NULL, NULL)")
+    fails(db, "SELECT * FROM eval_leaderboard('blank')", "correct must be 0, 1, true or false, got ' '")
+    for call in ("bayes_ci(correct)", "icc_ci(correct, item)", "mcnemar_p(correct, correct)"):
+        fails(db, f"SELECT {call} FROM blank", "a result must be 0 or 1, got ''; turn a missing one into NULL first, as in ", "nullif(correct, '')")
+
+
 def ranges():
     """One end of a range declares it, the other end being 0 or 1."""
     db = views.opened()
@@ -89,6 +108,6 @@ def ranges():
     check("hi alone, of verdicts with a score", table(db, "SELECT round(accuracy, 12) AS x FROM eval_leaderboard(NULL, '{\"hi\":100}')") == [{"x": 0.6}])
 
 
-for part in (ors, ranges):
+for part in (ors, blanks, ranges):
     part()
 finish()
