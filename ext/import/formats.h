@@ -57,14 +57,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../sqlite/roles.h"
 #include "import.h"
 
 enum {
-  IMPORT_LOOK = 1 << 20,        /* bytes of a document from which its outline is made */
-  IMPORT_DEEPEST = 500,         /* nesting of arrays and objects; SQLite allows 1000 */
-  IMPORT_LONGEST = 64 << 20,    /* bytes of a record that are kept, and */
-  IMPORT_MOST_VALUES = 2000000, /* values in it: SQLite needs 16 to 48 bytes for each */
-  IMPORT_FIELD = 1 << 20        /* bytes of a model, task, item and so on */
+  IMPORT_LOOK = 1 << 20,                 /* bytes of a document from which its outline is made */
+  IMPORT_DEEPEST = 500,                  /* nesting of arrays and objects; SQLite allows 1000 */
+  IMPORT_LONGEST = EVALCI_LONGEST_VALUE, /* bytes of a record that are kept, and */
+  IMPORT_MOST_VALUES = 2000000,          /* values in it: SQLite needs 16 to 48 bytes for each */
+  IMPORT_FIELD = EVALCI_LONGEST_NAME     /* bytes of a model, task, item and so on */
 };
 
 typedef enum import_kind {

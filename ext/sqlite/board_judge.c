@@ -216,18 +216,10 @@ static int prepare_judge(const evalci_found_table *s, const char *const *found,
 ** The table
 */
 
-/* How deep sources may read the table themselves: a limit, so that a source that reads itself
-** ends. */
-enum { JUDGE_MOST_DEPTH = 4 };
-
-typedef struct judge_module {
-  int depth; /* number of nested sources being read */
-} judge_module;
-
 typedef struct judge_instance {
   sqlite3_vtab base;
   sqlite3 *db;
-  judge_module *module;
+  evalci_boards *boards;
 } judge_instance;
 
 typedef struct judge_cursor {
@@ -239,7 +231,7 @@ typedef struct judge_cursor {
 
 static const char judge_name[] = "eval_judge";
 
-static int judge_connect(sqlite3 *db, void *data, int argc, const char *const *argv,
+static int judge_connect(sqlite3 *db, void *boards, int argc, const char *const *argv,
                          sqlite3_vtab **out, char **error) {
   (void)argc, (void)argv, (void)error;
   sqlite3_str *sql = sqlite3_str_new(db);
@@ -251,12 +243,13 @@ static int judge_connect(sqlite3 *db, void *data, int argc, const char *const *a
   sqlite3_free(text);
   judge_instance *instance = rc == SQLITE_OK ? sqlite3_malloc(sizeof *instance) : NULL;
   if (!instance) return rc == SQLITE_OK ? SQLITE_NOMEM : rc;
-  *instance = (judge_instance){.db = db, .module = data};
+  *instance = (judge_instance){.db = db, .boards = evalci_boards_retain(boards)};
   *out = &instance->base;
   return SQLITE_OK;
 }
 
 static int judge_disconnect(sqlite3_vtab *base) {
+  evalci_boards_release(((judge_instance *)base)->boards);
   sqlite3_free(base);
   return SQLITE_OK;
 }
@@ -346,16 +339,12 @@ static int judge_filter(sqlite3_vtab_cursor *base, int given, const char *unused
   forget_rows(c);
   for (int i = 0; i < 2; i++)
     if (given & 1 << i && !(c->given[i] = sqlite3_value_dup(*argv++))) return SQLITE_NOMEM;
-  bool read = evalci_read_source_name(&call, c->given[0], "results", &source) &&
-              read_judge_options(&call, c->given[1], &options);
-  if (read && t->module->depth == JUDGE_MOST_DEPTH)
-    read = evalci_fail(&call, "%s reads itself, or is a view over more than %d others that read it",
-                       source, JUDGE_MOST_DEPTH);
   int rc = SQLITE_ERROR;
-  if (read) {
-    t->module->depth++;
+  if (evalci_read_source_name(&call, c->given[0], "results", &source) &&
+      read_judge_options(&call, c->given[1], &options) &&
+      evalci_begin_reading(&call, t->boards, t->db, source)) {
     rc = read_rows(c, &call, t->db, source, &options, (unsigned)given >> 2);
-    t->module->depth--;
+    evalci_end_reading(t->boards, t->db);
   }
   for (int i = 0; i < JUDGE_ROLES; i++) sqlite3_free(options.columns[i]);
   if (rc == SQLITE_OK) return SQLITE_OK;
@@ -401,9 +390,11 @@ static const sqlite3_module judge_methods = {
     .xRowid = judge_rowid,
 };
 
-int evalci_register_judge(sqlite3 *db) {
-  judge_module *module = sqlite3_malloc(sizeof *module);
-  if (!module) return SQLITE_NOMEM;
-  *module = (judge_module){0};
-  return sqlite3_create_module_v2(db, judge_name, &judge_methods, module, sqlite3_free);
+static void free_judged_boards(void *boards) {
+  evalci_boards_release(boards);
+}
+
+int evalci_register_judge(sqlite3 *db, evalci_boards *boards) {
+  return sqlite3_create_module_v2(db, judge_name, &judge_methods, evalci_boards_retain(boards),
+                                  free_judged_boards);
 }

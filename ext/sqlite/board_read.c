@@ -12,6 +12,10 @@
 
 enum { NAME_ROOM = 24 /* a sign and 19 digits */ };
 
+/* The largest public leaderboards have about 4,600 models; all pairs of 5,000 take 1 GB.  5,000,000
+** tasks of all models take 0.4 GB. */
+enum { MOST_MODELS = 5000, MOST_MODEL_TASKS = 5000000 };
+
 static bool whole_number(double x, sqlite3_int64 *whole) {
   static const double end = 9223372036854775808.0; /* 2^63 */
   if (x != floor(x) || x < -end || x >= end) return false;
@@ -101,7 +105,23 @@ static bool is_blank_value(sqlite3_value *value) {
          (sqlite3_value_type(value) == SQLITE_TEXT && sqlite3_value_bytes(value) == 0);
 }
 
+/* Refuses the names that imports refuse. */
+static bool check_name(reader *r, evalci_role role) {
+  sqlite3_value *value = column_of(r, role);
+  int type = value ? sqlite3_value_type(value) : SQLITE_NULL;
+  if (type != SQLITE_TEXT && type != SQLITE_BLOB) return true;
+  const void *text = type == SQLITE_TEXT ? sqlite3_value_text(value) : NULL;
+  int size = sqlite3_value_bytes(value);
+  if (size <= EVALCI_LONGEST_NAME && !(text && memchr(text, 0, (size_t)size))) return true;
+  return evalci_fail(r->call,
+                     "the %s %s holds a zero character or over a million bytes; leave such rows "
+                     "out with a view",
+                     evalci_role_names[role], evalci_show(value).text);
+}
+
 static bool read_names(reader *r) {
+  if (!check_name(r, EVALCI_MODEL) || !check_name(r, EVALCI_TASK) || !check_name(r, EVALCI_ITEM))
+    return false;
   board_row *row = &r->row;
   sqlite3_value *task = column_of(r, EVALCI_TASK), *item = column_of(r, EVALCI_ITEM);
   if (!evalci_name_of_value(column_of(r, EVALCI_MODEL), r->model, &row->model)) return false;
@@ -194,6 +214,27 @@ static bool read_row(reader *r) {
   return read_spent(r, EVALCI_COST, &r->row.cost) && read_spent(r, EVALCI_LATENCY, &r->row.latency);
 }
 
+/* Refuses a source, usually one of whose columns is taken for another, before it takes all the
+** memory: that of a board grows with the square of the number of models. */
+static bool check_size(reader *r, const board *b) {
+  size_t models = board_models(b), tasks = board_tasks(b);
+  if (models <= MOST_MODELS && models * tasks <= MOST_MODEL_TASKS) return true;
+  evalci_role role = models > MOST_MODELS ? EVALCI_MODEL : EVALCI_TASK;
+  const char *column = sqlite3_column_name(r->source->rows, r->source->columns[role]);
+  if (!column) return false;
+  if (role == EVALCI_MODEL)
+    return evalci_fail(r->call,
+                       "%s has more than %d values, such as %s, and a board has at most that many "
+                       "models; name it in options, as in {\"model\":\"...\"}, or choose models "
+                       "with a view",
+                       column, MOST_MODELS, evalci_show(column_of(r, role)).text);
+  return evalci_fail(r->call,
+                     "%s has %d values, such as %s, and a board of %d models has at most %d tasks; "
+                     "name it in options, as in {\"task\":\"...\"}, or choose tasks with a view",
+                     column, (int)tasks, evalci_show(column_of(r, role)).text, (int)models,
+                     (int)(MOST_MODEL_TASKS / models));
+}
+
 int evalci_read_source(evalci_call *call, sqlite3 *db, const evalci_source *source, board *b) {
   reader r = {.call = call, .source = source};
   int rc;
@@ -202,8 +243,8 @@ int evalci_read_source(evalci_call *call, sqlite3 *db, const evalci_source *sour
     ev_status status = source->counts ? board_add_counts(b, &r.row, r.counts[0], r.counts[1])
                                       : board_add(b, &r.row);
     if ((rc = status_code(status)) != SQLITE_OK) return rc;
+    if (!check_size(&r, b)) return call->message ? SQLITE_ERROR : SQLITE_NOMEM;
   }
   if (rc == SQLITE_DONE) return status_code(board_settle(b));
-  if (rc != SQLITE_NOMEM && rc != SQLITE_INTERRUPT) evalci_fail(call, "%s", sqlite3_errmsg(db));
-  return rc;
+  return evalci_fail_rows(call, db, rc);
 }

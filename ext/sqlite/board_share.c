@@ -13,7 +13,8 @@ enum { MOST_DEPTH = 4 };
 
 struct evalci_boards {
   int references;
-  int depth; /* number of nested sources being read */
+  int depth;   /* number of nested sources being read */
+  int longest; /* the host's limit of a value's length, while a source is being read */
   evalci_shared_board *first;
 };
 
@@ -72,15 +73,30 @@ static evalci_shared_board *find_held(const evalci_boards *boards, sqlite3 *db, 
   return NULL;
 }
 
-bool evalci_begin_reading(evalci_call *call, evalci_boards *boards, const char *source) {
+bool evalci_begin_reading(evalci_call *call, evalci_boards *boards, sqlite3 *db,
+                          const char *source) {
+  if (boards->depth == 0) {
+    boards->longest = sqlite3_limit(db, SQLITE_LIMIT_LENGTH, -1);
+    if (boards->longest > EVALCI_LONGEST_VALUE)
+      sqlite3_limit(db, SQLITE_LIMIT_LENGTH, EVALCI_LONGEST_VALUE);
+  }
   if (boards->depth < MOST_DEPTH) return ++boards->depth;
   return evalci_fail(call,
                      "%s reads itself, or is a view over more than %d others that read a board",
                      source, MOST_DEPTH);
 }
 
-void evalci_end_reading(evalci_boards *boards) {
-  boards->depth--;
+void evalci_end_reading(evalci_boards *boards, sqlite3 *db) {
+  if (--boards->depth == 0) sqlite3_limit(db, SQLITE_LIMIT_LENGTH, boards->longest);
+}
+
+int evalci_fail_rows(evalci_call *call, sqlite3 *db, int rc) {
+  if (rc == SQLITE_TOOBIG)
+    evalci_fail(call, "a value has over %d bytes; leave such rows out with a view",
+                EVALCI_LONGEST_VALUE);
+  else if (rc != SQLITE_NOMEM && rc != SQLITE_INTERRUPT)
+    evalci_fail(call, "%s", sqlite3_errmsg(db));
+  return rc;
 }
 
 static int read_board(evalci_call *call, evalci_boards *boards, sqlite3 *db, const char *source,
@@ -90,7 +106,7 @@ static int read_board(evalci_call *call, evalci_boards *boards, sqlite3 *db, con
   int rc = SQLITE_NOMEM;
   if (!evalci_read_board_options(call, given, &options)) {
     if (call->message) rc = SQLITE_ERROR;
-  } else if (!evalci_begin_reading(call, boards, source)) {
+  } else if (!evalci_begin_reading(call, boards, db, source)) {
     if (call->message) rc = SQLITE_ERROR;
   } else {
     rc = evalci_open_source(call, db, source, &options, costs, &rows);
@@ -103,7 +119,7 @@ static int read_board(evalci_call *call, evalci_boards *boards, sqlite3 *db, con
     if (rc == SQLITE_OK && !evalci_check_range(call, *out))
       rc = call->message ? SQLITE_ERROR : SQLITE_NOMEM;
     sqlite3_finalize(rows.rows);
-    evalci_end_reading(boards);
+    evalci_end_reading(boards, db);
   }
   evalci_free_board_options(&options);
   return rc;

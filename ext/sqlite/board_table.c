@@ -299,7 +299,7 @@ int evalci_register_boards(sqlite3 *db) {
   if (rc == SQLITE_OK) rc = evalci_register_gate(db, boards);
   if (rc == SQLITE_OK) rc = evalci_register_votes(db, boards);
   if (rc == SQLITE_OK) rc = evalci_register_report(db, boards);
-  if (rc == SQLITE_OK) rc = evalci_register_judge(db);
+  if (rc == SQLITE_OK) rc = evalci_register_judge(db, boards);
   evalci_boards_release(boards);
   return rc;
 }

@@ -117,8 +117,7 @@ static int read_votes(evalci_call *call, sqlite3 *db, sqlite3_stmt *rows, evalci
     if (!evalci_add_vote(call, pairs, vote, 1)) return call->message ? SQLITE_ERROR : SQLITE_NOMEM;
   }
   if (rc == SQLITE_DONE) return SQLITE_OK;
-  if (rc != SQLITE_NOMEM && rc != SQLITE_INTERRUPT) evalci_fail(call, "%s", sqlite3_errmsg(db));
-  return rc;
+  return evalci_fail_rows(call, db, rc);
 }
 
 static int rate_source(evalci_call *call, const votes_instance *t, const char *source,
@@ -129,11 +128,11 @@ static int rate_source(evalci_call *call, const votes_instance *t, const char *s
   evalci_keys pairs = {0};
   for (int i = 0; i < EVALCI_VOTE_COLUMNS; i++)
     columns[i] = voting->columns[i] ? voting->columns[i] : usual[i];
-  if (!evalci_begin_reading(call, t->boards, source)) return SQLITE_ERROR;
+  if (!evalci_begin_reading(call, t->boards, t->db, source)) return SQLITE_ERROR;
   int rc = evalci_open_columns(call, t->db, source, columns, usual, EVALCI_VOTE_COLUMNS, &rows);
   if (rc == SQLITE_OK) rc = read_votes(call, t->db, rows, &pairs);
   sqlite3_finalize(rows);
-  evalci_end_reading(t->boards);
+  evalci_end_reading(t->boards, t->db);
   if (rc == SQLITE_OK) {
     ev_options options = {.level = voting->level};
     ev_status status =

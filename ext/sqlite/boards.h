@@ -97,10 +97,14 @@ evalci_boards *evalci_boards_new(void);
 evalci_boards *evalci_boards_retain(evalci_boards *boards); /* references */
 void evalci_boards_release(evalci_boards *boards);
 
-/* A source is read between these two calls; false after leaving a message, if too many sources are
-** being read. */
-bool evalci_begin_reading(evalci_call *call, evalci_boards *boards, const char *source);
-void evalci_end_reading(evalci_boards *boards);
+/* A source is read between these two calls, in which no value may be longer than
+** EVALCI_LONGEST_VALUE; false after leaving a message, if too many sources are being read. */
+bool evalci_begin_reading(evalci_call *call, evalci_boards *boards, sqlite3 *db,
+                          const char *source);
+void evalci_end_reading(evalci_boards *boards, sqlite3 *db);
+
+/* Says why the last row of a source could not be read; returns the code. */
+int evalci_fail_rows(evalci_call *call, sqlite3 *db, int rc);
 
 /* The board of a source: the cursor's own, one that another cursor of the same statement holds,
 ** or a new one; with cost and latency if they are asked for. */
@@ -173,7 +177,7 @@ int evalci_register_votes(sqlite3 *db, evalci_boards *boards);
 int evalci_code_of(evalci_call *call, ev_status status);
 
 /* board_judge.c */
-int evalci_register_judge(sqlite3 *db);
+int evalci_register_judge(sqlite3 *db, evalci_boards *boards);
 
 /* board_report.c */
 int evalci_register_report(sqlite3 *db, evalci_boards *boards);

@@ -1,11 +1,15 @@
 /*
-** The names of columns of results, and of the winners of votes, for the board (board_source.c,
+** The names of columns of results, of the winners of votes, and limits, for the board
+*(board_source.c,
 ** votes.c) and for imports (ext/import).
 */
 #ifndef EVALCI_ROLES_H
 #define EVALCI_ROLES_H
 
 #include <stddef.h>
+
+/* Bytes of a name, such as a model's or an item's, and of any value that is read. */
+enum { EVALCI_LONGEST_NAME = 1 << 20, EVALCI_LONGEST_VALUE = 64 << 20 };
 
 /* The role of a column, in the order of evalci_role_names. */
 typedef enum evalci_role {

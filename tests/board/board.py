@@ -115,8 +115,8 @@ def any_names():
     """Models named by values of every type and by NULL; 7, '7' and 7.0 are one question."""
     db = views.opened()
     db.executescript("CREATE TABLE results(model, task, item, attempt, correct); INSERT INTO results VALUES (4, '', 1, 1, 1), (1, NULL, 1, 1, 1), (2, NULL, 1, 1, 0),"
-                     "(NULL, '', 1, 1, '1'), (NULL, '', 1, 2, 0), (x'0102', '', 1, 1, 1), ('a' || char(0), '', 1, 1, 1),"
-                     "('a' || char(0) || 'z', '', 1, 1, 0), (2.5, '', '1', 1, 1), (-3, '', 1.0, 1, 0), ('1', '', x'31', 1, 1);" + ORACLE)
+                     "(NULL, '', 1, 1, '1'), (NULL, '', 1, 2, 0), (x'0102', '', 1, 1, 1), ('a' || char(1), '', 1, 1, 1),"
+                     "('a' || char(1) || 'z', '', 1, 1, 0), (2.5, '', '1', 1, 1), (-3, '', 1.0, 1, 0), ('1', '', x'31', 1, 1);" + ORACLE)
     equal("names of any kind", db)
     check("no pair without a name", len(table(db, "SELECT * FROM eval_compare")) == 36)
     check("a model without a name can be asked for", len(table(db, "SELECT * FROM eval_leaderboard WHERE model IS NULL")) == 1)

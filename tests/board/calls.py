@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The tables of the board: calls that an OR names, and missing values.
+"""The tables of the board: calls that an OR names, and what they refuse to read.
 
     calls.py EXTENSION
 
@@ -7,6 +7,7 @@ The rows of an OR are compared with those of its calls, asked one at a time.
 """
 import collections
 import pathlib
+import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -77,6 +78,68 @@ def ors():
         check(f"{name}: an OR of two pairs", {(p["model_a"], p["model_b"]) for p in pairs} == {("b", "a"), ("c", "b")})
 
 
+def named(values, column="model"):
+    """A table in which these are models, tasks or items."""
+    db = views.opened()
+    db.execute("CREATE TABLE results(model, task, item, correct)")
+    db.executemany(f"INSERT INTO results({column}, {', '.join({'model', 'task', 'item'} - {column})}, correct) VALUES (?, 'u', 'v', 1)", [(value,) for value in values])
+    return db
+
+
+def refused_names():
+    for column in ("model", "task", "item"):
+        for value in ("b\0c", "\0", "x" * (2**20 + 1), "\0" + "x" * 2**21, b"x" * (2**20 + 1)):
+            fails(named(["a", value], column), "SELECT * FROM eval_leaderboard", f"the {column} ", " holds a zero character or over a million bytes; leave such rows out with a view")
+        rows = table(named(["x" * 2**20, b"a\0b"], column), "SELECT * FROM eval_leaderboard")
+        check(f"a {column} of a million bytes, and one of binary bytes", sum(row["n"] for row in rows) == 2)
+
+
+# Measured in a process of its own: the memory of this one never shrinks.
+PEAK = """
+import resource, sqlite3, sys
+db = sqlite3.connect(":memory:")
+db.enable_load_extension(True)
+db.load_extension(sys.argv[1])
+db.executescript(sys.argv[2])
+try:
+    print(db.execute(sys.argv[3]).fetchone())
+except sqlite3.Error as error:
+    print(error)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+
+
+def peak(made, asked):
+    """The first row or the error, and the megabytes that the process took."""
+    done = subprocess.run([sys.executable, "-c", PEAK, views.EXTENSION, made, asked], capture_output=True, text=True)
+    *said, memory = done.stdout.splitlines()
+    return "\n".join(said), int(memory)
+
+
+def refused_sizes():
+    usual = peak("CREATE TABLE results AS SELECT 'm' AS model, 1 AS item, 1 AS correct", "SELECT n FROM eval_leaderboard")[1]
+    huge = "zeroblob(900000000)"
+    for asked, row in (("eval_leaderboard('v')", f"'m' AS model, {huge} AS item, 1 AS correct"), ("eval_leaderboard('v')", f"'m' AS model, 1 AS item, CAST({huge} AS TEXT) AS correct"),
+                       ("eval_leaderboard('v', '{\"model\":\"m\"}')", f"CAST({huge} AS TEXT) AS m, 1 AS item, 1 AS correct"),
+                       ("eval_votes('v')", f"'a' AS model_a, {huge} AS model_b, 1 AS winner"), ("eval_judge('v')", f"1 AS judge, {huge} AS truth")):
+        said, memory = peak(f"CREATE VIEW v AS SELECT {row}", f"SELECT * FROM {asked}")
+        check(f"{asked} of {row} takes {memory} MB, {usual} with nothing: {said}", memory < usual + 100 and ("too big" if "judge" in asked else "a value has over 67108864 bytes") in said)
+    db = named(["a"])
+    before = db.execute("SELECT length(zeroblob(100000000))").fetchone()[0]
+    table(db, "SELECT * FROM eval_leaderboard")
+    fails(db, "SELECT * FROM eval_leaderboard('none')", "none")
+    db.execute("CREATE VIEW itself AS SELECT * FROM eval_leaderboard('itself')")
+    fails(db, "SELECT * FROM eval_leaderboard('itself')", "reads itself")
+    check("the connection keeps its own limit", one(db, "SELECT length(zeroblob(100000000))") == before)
+    grid = "CREATE TABLE results AS WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < {}) SELECT {} AS model, {} AS task, i AS item, i % 3 > 0 AS correct FROM n"
+    said, memory = peak(grid.format(49999, "'m' || (i % 10000)", "'t'"), "SELECT max(rank_hi) FROM eval_leaderboard")
+    check(f"10,000 models: {said}, {memory} MB", memory < usual + 100 and "eval_leaderboard: model has more than 5000 values, such as 'm5000', and a board has at most that many models" in said)
+    said, memory = peak(grid.format(9999, "'m' || (i % 2000)", "'t'"), "SELECT count(*), max(rank_hi) FROM eval_leaderboard")
+    check(f"2,000 models: {said}, {memory} MB", said == "(2000, 2000)" and memory < usual + 300)
+    said, memory = peak(grid.format(29999, "'m' || (i % 1000)", "'t' || i"), "SELECT count(*) FROM eval_tasks")
+    check(f"1,000 models, 30,000 tasks: {said}, {memory} MB", memory < usual + 300 and "task has 5001 values, such as 't5000', and a board of 1000 models has at most 5000 tasks" in said)
+
+
 def blanks():
     """'' is a missing answer, as a CSV reader left it."""
     db = views.opened()
@@ -108,6 +171,12 @@ def ranges():
     check("hi alone, of verdicts with a score", table(db, "SELECT round(accuracy, 12) AS x FROM eval_leaderboard(NULL, '{\"hi\":100}')") == [{"x": 0.6}])
 
 
-for part in (ors, blanks, ranges):
+def reports():
+    db = named(["a"])
+    check("a report of NULL is NULL", table(db, "SELECT eval_report(NULL) AS a, eval_report(NULL, '{}') AS b") == [{"a": None, "b": None}])
+    check("options that are NULL are none", one(db, "SELECT eval_report('results', NULL) = eval_report()") == 1)
+
+
+for part in (ors, refused_names, refused_sizes, blanks, ranges, reports):
     part()
 finish()

@@ -180,8 +180,8 @@ def own_tables(t):
     for name in ("leaderboard", "compare", "tasks", "common", "passes"):
         t.check(f"own: nor does eval_{name}", "correct must be 0, 1, true or false, got 0.7" in t.shell(db, f"SELECT * FROM eval_{name}"), True)
     t.shell(db, "DELETE FROM results", "WITH r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 10) "
-            "INSERT INTO results SELECT 'm', 't', 'p' || char(0) || i, 1, i % 2 FROM r UNION ALL SELECT 'm', 't', 'q', 1, 1 FROM r WHERE i < 3")
-    t.check("own: items that differ after a NUL differ", t.rows(
+            "INSERT INTO results SELECT 'm', 't', CAST('p' || char(0) || i AS BLOB), 1, i % 2 FROM r UNION ALL SELECT 'm', 't', 'q', 1, 1 FROM r WHERE i < 3")
+    t.check("own: items of bytes that differ after a zero differ", t.rows(
         db, "SELECT ci = bayes_ci_counts(6, 11), questions FROM eval_leaderboard"), [(1, 11)])
 
 

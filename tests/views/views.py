@@ -405,7 +405,7 @@ def names():
     """A table of the user's own may have any names, also NULL."""
     db = opened()
     db.executescript("CREATE TABLE results(model, task, item, correct); INSERT INTO results VALUES "
-                     "(1, NULL, 1, 1), (2, NULL, 1, 0), (NULL, '', 1, '1'), (NULL, '', 1, 0), (x'0102', '', 1, 1), ('a' || char(0), '', 1, 1), ('a' || char(0) || 'z', '', 1, 0)")
+                     "(1, NULL, 1, 1), (2, NULL, 1, 0), (NULL, '', 1, '1'), (NULL, '', 1, 0), (x'0102', '', 1, 1), ('a' || char(1), '', 1, 1), ('a' || char(1) || 'z', '', 1, 0)")
     rows = table(db, "SELECT * FROM eval_leaderboard")
     check(f"names of any kind: {rows}", [r["common"] for r in rows] == [1] * 6 and near(sum(r["p_best"] for r in rows), 1))
     check("no name, asked again", [(r["method"], r["ci"] is None) for r in rows if r["model"] is None] == [("mean of questions, repeated rows as attempts", False)])
