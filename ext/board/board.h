@@ -138,6 +138,7 @@ typedef struct board_pair {
   uint32_t both, only_a,
       only_b;   /* counts of the questions that are right or wrong and asked once */
   bool scored;  /* some question is graded or was asked again */
+  bool graded;  /* some question is graded */
   bool outside; /* a score is outside its task's range */
   bool tied;    /* the models have the same score on every question */
   bool tested;  /* p is computed */
@@ -156,6 +157,13 @@ ev_status board_count_slice(const board *b, size_t model_a, size_t model_b, size
 ev_status board_test_pair(const board *b, board_pair *p, ev_host host);
 ev_status board_pair_interval(board *b, board_pair *p, ev_host host, ev_interval *ci);
 ev_status board_pair_prob(board *b, board_pair *p, ev_host host);
+
+/* The interval of a mean of differences from -1 to 1, which allows for larger ones than were
+** seen; and whether only the pair's own interval, `ci`, separates the two.  That is of interest
+** for graded questions alone, and not if all differences are -1, 0 and 1. */
+ev_status board_pair_unseen(const board *b, const board_pair *p, ev_host host, ev_interval *ci);
+ev_status board_pair_hedged(const board *b, const board_pair *p, const ev_interval *ci,
+                            ev_host host, bool *hedged);
 
 /* Every pair, by the positions of its models, the lower one first.  All pairs are counted,
 ** tested, and corrected by Holm's method. */

@@ -13,6 +13,12 @@
 **    low as Holm's method requires for 171 pairs.
 ** 5. p is corrected for testing all pairs by Holm's method: in the order of p, the i-th of k,
 **    from 0, is multiplied by k - i, and none is less than the one before.
+** 6. The interval of 2 knows only differences like those seen.  If a model's scores are a little
+**    higher on nearly every question, and the worst on a few, it is called better in up to 65% of
+**    evals of 15 questions although it is not (38% at 30, 14% at 60, 5% at 100; with ties 36% at
+**    15).  A second interval, that of a mean of scores from -1 to 1, allows for it.  Where answers
+**    are right or wrong, also asked four or ten times, such verdicts are 2 to 5%: no larger
+**    difference is unseen.
 */
 #include <stdlib.h>
 #include <string.h>
@@ -53,7 +59,8 @@ typedef struct shared {
   uint64_t n, both, right_a, right_b; /* questions that are right or wrong and asked once */
   uint64_t scored;                    /* the others */
   board_sum sum_a, sum_b;             /* sums of the question means of the others */
-  bool outside, differs; /* among the others: a score is outside its range; some means differ */
+  /* among the others: one is graded; a score is outside its range; some means differ */
+  bool graded, outside, differs;
 } shared;
 
 static void count_shared_bits(const board *b, const board_pair *p, shared *s) {
@@ -79,6 +86,7 @@ static bool count_question(const board *b, uint32_t question, board_cell x, boar
     return true;
   }
   s->scored++;
+  s->graded |= b->task[board_task_of(b, question)].graded;
   s->outside |= x.outside || y.outside;
   if (s->outside) return true;
   double mean_a = x.total / x.n, mean_b = y.total / y.n;
@@ -140,6 +148,7 @@ static bool walk_tasks(const board *b, board_pair *p, shared *all, differences *
     all->right_a += s.right_a;
     all->right_b += s.right_b;
     all->scored += s.scored;
+    all->graded |= s.graded;
     all->outside |= s.outside;
     all->differs |= s.differs;
     if (s.outside) continue;
@@ -168,6 +177,7 @@ static bool count_pair(const board *b, board_pair *p, differences *d) {
   p->only_a = (uint32_t)(s.right_a - s.both);
   p->only_b = (uint32_t)(s.right_b - s.both);
   p->scored = by_task || s.scored;
+  p->graded = s.graded;
   p->outside = s.outside;
   p->tied = !s.outside && !s.differs && p->only_a + p->only_b == 0 &&
             b->totals[p->a].standing.questions == (double)n &&
@@ -259,20 +269,21 @@ static ev_score *scores_of(const board *b, const board_pair *p, size_t *count) {
   return scores;
 }
 
-static ev_status scored_interval(const board *b, const board_pair *p, ev_host host,
-                                 ev_interval *ci) {
+/* The interval of the differences by `model`; over tasks, that of the mean of their means, whose
+** rule allows for differences from -1 to 1. */
+static ev_status scored_interval(const board *b, const board_pair *p, ev_score_model *model,
+                                 const ev_options *options, ev_host host, ev_interval *ci) {
   differences d = {0};
   size_t count;
-  ev_options options = b->options;
+  ev_options wide = b->options;
   ev_status status = EV_NO_MEMORY;
   ev_score *scores = NULL;
+  wide.lo = -1;
   if (!gather_differences(b, p, &d)) goto done;
-  if (d.tasks > 1) {
-    options.lo = -1;
-    status = ev_macro(d.list, d.count, d.tasks, &options, host, ci);
-  } else if ((scores = weighted_scores(&d, &count))) {
-    status = ev_paired_mean_diff(scores, count, &options, host, ci);
-  }
+  if (d.tasks > 1)
+    status = ev_macro(d.list, d.count, d.tasks, &wide, host, ci);
+  else if ((scores = weighted_scores(&d, &count)))
+    status = model(scores, count, options, host, ci);
 done:
   free(scores);
   free_differences(&d);
@@ -316,14 +327,60 @@ static void cells_of(const board_pair *p, double cells[4]) {
   cells[3] = (double)p->n - p->both - p->only_a - p->only_b;
 }
 
+/* Exchanges A and B. */
+static board_pair exchanged_pair(board_pair p) {
+  board_pair q = p;
+  q.a = p.b, q.b = p.a;
+  q.only_a = p.only_b, q.only_b = p.only_a;
+  q.mean_a = p.mean_b, q.mean_b = p.mean_a;
+  q.verdict = (signed char)-p.verdict;
+  q.prob = 1 - p.prob;
+  return q;
+}
+
 ev_status board_pair_interval(board *b, board_pair *p, ev_host host, ev_interval *ci) {
   *ci = board_no_interval();
   if (p->n == 0 || p->outside) return EV_OK;
-  if (p->scored) return scored_interval(b, p, host, ci);
+  if (p->scored) return scored_interval(b, p, ev_paired_mean_diff, &b->options, host, ci);
   double cells[4];
   cells_of(p, cells);
   host.memo = &b->memo;
   return ev_paired_diff(cells, &b->options, host, ci);
+}
+
+/* A mean of scores is mirrored to within a rounding only, so the better model comes first. */
+ev_status board_pair_unseen(const board *b, const board_pair *p, ev_host host, ev_interval *ci) {
+  bool back = p->mean_a < p->mean_b ||
+              (p->mean_a == p->mean_b && b->model_place[p->a] > b->model_place[p->b]);
+  board_pair first = back ? exchanged_pair(*p) : *p;
+  ev_options wide = b->options;
+  *ci = board_no_interval();
+  wide.lo = -1;
+  if (p->n == 0 || p->outside) return EV_OK;
+  ev_status status = scored_interval(b, &first, ev_mean, &wide, host, ci);
+  if (back) *ci = (ev_interval){-ci->hi, -ci->lo};
+  return status;
+}
+
+/* Whether a difference is neither -1, 0 nor 1. */
+static ev_status find_partial(const board *b, const board_pair *p, bool *partial) {
+  size_t count = 0;
+  ev_score *scores = scores_of(b, p, &count);
+  for (size_t i = 0; i < count; i++) *partial |= scores[i].score != 0 && fabs(scores[i].score) != 1;
+  free(scores);
+  return scores ? EV_OK : EV_NO_MEMORY;
+}
+
+ev_status board_pair_hedged(const board *b, const board_pair *p, const ev_interval *ci,
+                            ev_host host, bool *hedged) {
+  ev_interval unseen;
+  *hedged = false;
+  if (!p->graded || !(ci->lo > 0 || ci->hi < 0)) return EV_OK;
+  ev_status status = find_partial(b, p, hedged);
+  if (status != EV_OK || !*hedged) return status;
+  status = board_pair_unseen(b, p, host, &unseen);
+  *hedged = !(unseen.lo > 0 || unseen.hi < 0);
+  return status;
 }
 
 ev_status board_pair_prob(board *b, board_pair *p, ev_host host) {
@@ -363,8 +420,8 @@ const board_pair *board_pair_at(const board *b, size_t place_a, size_t place_b) 
 
 ev_status board_count_pair(const board *b, size_t model_a, size_t model_b, board_pair *p) {
   size_t a = b->model_place[model_a], c = b->model_place[model_b];
-  if (!b->pairs || a >= c) return count_slice(b, model_a, model_b, 0, p);
-  *p = *board_pair_at(b, a, c);
+  if (!b->pairs || a == c) return count_slice(b, model_a, model_b, 0, p);
+  *p = a < c ? *board_pair_at(b, a, c) : exchanged_pair(*board_pair_at(b, c, a));
   return EV_OK;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../sqlite/surface.h"
 #include "cli.h"
 
 /* Verbs that read results; those that show them as a table. */
@@ -100,41 +101,14 @@ bool cli_takes(const cli_verb *verb, cli_choice choice) {
 /*
 ** The nearest name
 */
-enum { MOST_NAME = 40 };
-
-static int least_of(int a, int b, int c) {
-  return a < b ? (a < c ? a : c) : (b < c ? b : c);
-}
-
-/* The edit distance: letters to change, to add and to drop. */
-static int distance_between(const char *a, const char *b) {
-  int row[MOST_NAME + 1];
-  int size = (int)strlen(b);
-  if (size > MOST_NAME) return MOST_NAME;
-  for (int j = 0; j <= size; j++) row[j] = j;
-  for (int i = 1; a[i - 1]; i++) {
-    int before = row[0];
-    row[0] = i;
-    for (int j = 1; j <= size; j++) {
-      int above = row[j];
-      row[j] = least_of(above + 1, row[j - 1] + 1, before + (a[i - 1] != b[j - 1]));
-      before = above;
-    }
-  }
-  return row[size];
-}
-
 const char *cli_nearest(const char *name, const char *(*at)(int i), int count) {
   const char *best = NULL;
   int least = 3; /* a name with more than two wrong letters is another word */
   for (int i = 0; i < count; i++) {
-    const char *other = at(i);
-    int far = strlen(name) > 2 && strncmp(name, other, strlen(name)) == 0
-                  ? 1
-                  : distance_between(name, other);
+    int far = evalci_name_distance(name, at(i));
     if (far >= least) continue;
     least = far;
-    best = other;
+    best = at(i);
   }
   return best;
 }

@@ -1,8 +1,10 @@
 /*
-** eval_compare([source [, options]]): one row per pair of models, the first in the
-** alphabet as A.  A pair that WHERE names is computed alone, in the order named:
+** eval_compare([source [, options]]): one row per pair of models, in the order of the
+** leaderboard, with the better placed one as A.  A pair that WHERE names is computed alone, in
+** the order named; of one model that it names there is every pair:
 **
 **   SELECT diff, ci FROM eval_compare WHERE model_a = 'old' AND model_b = 'new';
+**   SELECT model_b, diff, ci FROM eval_compare WHERE model_a = 'new';
 */
 #include <math.h>
 
@@ -30,44 +32,75 @@ enum {
   CM_MEAN_B,
   CM_ERR_LO,
   CM_ERR_HI,
+  CM_CI_UNSEEN,
+  CM_UNSEEN_LO,
+  CM_UNSEEN_HI,
   CM_COLUMNS
 };
 
 static const char *const compare_columns[CM_COLUMNS + 1] = {
-    "model_a",        "model_b",        "n INTEGER",       "\"both\" INTEGER",
-    "only_a INTEGER", "only_b INTEGER", "neither INTEGER", "diff REAL",
-    "ci TEXT",        "lo REAL",        "hi REAL",         "prob_a_better REAL",
-    "verdict TEXT",   "p REAL",         "p_all REAL",      "verdict_all TEXT",
-    "method TEXT",    "mean_a REAL",    "mean_b REAL",     "err_lo REAL",
-    "err_hi REAL"};
+    "model_a",        "model_b",        "n INTEGER",         "\"both\" INTEGER",
+    "only_a INTEGER", "only_b INTEGER", "neither INTEGER",   "diff REAL",
+    "ci TEXT",        "lo REAL",        "hi REAL",           "prob_a_better REAL",
+    "verdict TEXT",   "p REAL",         "p_all REAL",        "verdict_all TEXT",
+    "method TEXT",    "mean_a REAL",    "mean_b REAL",       "err_lo REAL",
+    "err_hi REAL",    "ci_unseen TEXT", "ci_unseen_lo REAL", "ci_unseen_hi REAL"};
 
 static const char compare_name[] = "eval_compare";
 
-/* The pair whose two models WHERE names. */
-static ev_status list_one(evalci_board_cursor *c, size_t a, size_t b) {
-  size_t models = board_models(c->board);
-  board_pair p = {0};
-  if (!evalci_room_for_rows(c, 1)) return EV_NO_MEMORY;
-  if (a >= models || b >= models) return EV_OK;
-  ev_status status = board_count_pair(c->board, a, b, &p);
-  if (status == EV_OK && p.n > 0)
-    c->rows[c->count++] = (evalci_board_row){.model = (uint32_t)a, .other = (uint32_t)b};
-  return status;
+/* Models in the order of the leaderboard; for sqlite3_free(), NULL without memory. */
+static uint32_t *models_in_order(const board *b) {
+  size_t count = board_models(b);
+  evalci_sorted_row *sorted = sqlite3_malloc64((count + 1) * sizeof *sorted);
+  uint32_t *order = sqlite3_malloc64((count + 1) * sizeof *order);
+  for (size_t m = 0; sorted && m < count; m++)
+    sorted[m] = (evalci_sorted_row){.row = {.model = (uint32_t)m},
+                                    .accuracy = board_model_standing(b, m).accuracy,
+                                    .next = board_model_place(b, m)};
+  if (sorted) evalci_sort_rows(sorted, count);
+  for (size_t i = 0; sorted && order && i < count; i++) order[i] = sorted[i].row.model;
+  if (!sorted) {
+    sqlite3_free(order);
+    order = NULL;
+  }
+  sqlite3_free(sorted);
+  return order;
 }
 
+bool evalci_list_pairs(const board *b, const size_t *const *named, evalci_board_row **pairs,
+                       size_t *count) {
+  size_t models = board_models(b);
+  const size_t *a = named[0], *c = named[1];
+  uint32_t *order = models_in_order(b);
+  size_t room = a && c ? 1 : a || c ? models : models * models / 2;
+  *pairs = order ? sqlite3_malloc64((room + 1) * sizeof **pairs) : NULL;
+  *count = 0;
+  for (size_t i = 0; *pairs && i < models; i++) {
+    if (a && *a != order[i]) continue;
+    for (size_t j = a || c ? 0 : i + 1; j < models; j++)
+      if (i != j && (!c || *c == order[j]))
+        (*pairs)[(*count)++] = (evalci_board_row){.model = order[i], .other = order[j]};
+  }
+  sqlite3_free(order);
+  return *pairs;
+}
+
+/* A list of all pairs counts them all first. */
 static ev_status list_pairs(evalci_board_cursor *c, const size_t *const *named, ev_host host) {
-  if (named[0] && named[1]) return list_one(c, *named[0], *named[1]);
-  size_t models = board_models(c->board);
-  ev_status status = board_count_pairs(c->board, host);
+  evalci_board_row *pairs;
+  size_t count;
+  ev_status status = named[0] || named[1] ? EV_OK : board_count_pairs(c->board, host);
   if (status != EV_OK) return status;
-  if (!evalci_room_for_rows(c, models * models / 2)) return EV_NO_MEMORY;
-  for (size_t i = 0; i < models; i++)
-    for (size_t j = i + 1; j < models; j++) {
-      const board_pair *p = board_pair_at(c->board, i, j);
-      if (p->n == 0 || (named[0] && *named[0] != p->a) || (named[1] && *named[1] != p->b)) continue;
-      c->rows[c->count++] = (evalci_board_row){.model = p->a, .other = p->b};
-    }
-  return EV_OK;
+  if (!evalci_list_pairs(c->board, named, &pairs, &count) || !evalci_room_for_rows(c, count))
+    status = EV_NO_MEMORY;
+  for (size_t i = 0; i < count && status == EV_OK; i++) {
+    board_pair p;
+    status = board_count_pair(c->board, pairs[i].model, pairs[i].other, &p);
+    if (status == EV_OK && p.n > 0) c->rows[c->count++] = pairs[i];
+    if (status == EV_OK && i % 64 == 0 && ev_interrupted(host)) status = EV_INTERRUPTED;
+  }
+  sqlite3_free(pairs);
+  return status;
 }
 
 /* Computes the counts of the row's pair once. */
@@ -103,6 +136,19 @@ static const char *verdict_words(const board_pair *p, int verdict) {
   return verdict > 0 ? "A better" : verdict < 0 ? "B better" : p->tied ? "tied" : "not separated";
 }
 
+/* The pair's own verdict, by its interval. */
+static void show_verdict(evalci_board_cursor *c, sqlite3_context *context) {
+  static const char *const hedges[] = {"A better unless it sometimes fails outright",
+                                       "B better unless it sometimes fails outright"};
+  ev_host host = evalci_host_of(context);
+  ev_status status = compute_interval(c, host);
+  bool hedged = false;
+  if (status == EV_OK) status = board_pair_hedged(c->board, &c->pair, &c->ci, host, &hedged);
+  if (!evalci_check_status(context, compare_name, status) || isnan(c->ci.lo)) return;
+  evalci_result_words(context, hedged ? hedges[c->ci.hi < 0]
+                                      : verdict_words(&c->pair, (c->ci.lo > 0) - (c->ci.hi < 0)));
+}
+
 static void show_held(evalci_board_cursor *c, sqlite3_context *context, bool words) {
   double p_all = NAN;
   int verdict = 0;
@@ -120,10 +166,14 @@ static void show_pair_interval(evalci_board_cursor *c, sqlite3_context *context,
   evalci_ci_part part = column == CM_ERR_LO   ? EVALCI_CI_BELOW
                         : column == CM_ERR_HI ? EVALCI_CI_ABOVE
                                               : (evalci_ci_part)(EVALCI_CI + column - CM_CI);
-  if (column != CM_VERDICT)
-    evalci_result_ci(context, compare_name, status, c->ci, part, diff);
-  else if (evalci_check_status(context, compare_name, status) && !isnan(c->ci.lo))
-    evalci_result_words(context, verdict_words(&c->pair, (c->ci.lo > 0) - (c->ci.hi < 0)));
+  evalci_result_ci(context, compare_name, status, c->ci, part, diff);
+}
+
+static void show_unseen(evalci_board_cursor *c, sqlite3_context *context, int column) {
+  ev_interval ci;
+  ev_status status = board_pair_unseen(c->board, &c->pair, evalci_host_of(context), &ci);
+  evalci_result_ci(context, compare_name, status, ci,
+                   (evalci_ci_part)(EVALCI_CI + column - CM_CI_UNSEEN), 0);
 }
 
 /* Delivers the p-value of the test, or the posterior probability. */
@@ -180,6 +230,14 @@ static void show_compare(evalci_board_cursor *c, sqlite3_context *context, int c
   case CM_P_ALL:
   case CM_VERDICT_ALL:
     show_held(c, context, column == CM_VERDICT_ALL);
+    break;
+  case CM_VERDICT:
+    show_verdict(c, context);
+    break;
+  case CM_CI_UNSEEN:
+  case CM_UNSEEN_LO:
+  case CM_UNSEEN_HI:
+    show_unseen(c, context, column);
     break;
   default:
     show_pair_interval(c, context, column);

@@ -131,17 +131,6 @@ static bool find_likely(const board *b, sqlite3_value *value, size_t *model) {
   return ok;
 }
 
-static bool fail_model(evalci_call *call, const char *source, sqlite3_value *value) {
-  char room[8];
-  board_name name;
-  char *text = evalci_name_of_value(value, room, &name) ? evalci_gate_name(name) : NULL;
-  if (text)
-    evalci_fail(call, "%s has no model '%s'; SELECT model FROM eval_leaderboard lists them", source,
-                text);
-  sqlite3_free(text);
-  return false;
-}
-
 static bool fail_null(evalci_call *call, const char *what, bool given) {
   return evalci_fail(call, "%s must be %s, got %s; as in eval_gate('results', NULL, 'old', 'new')",
                      what, *what == 'b' ? "a model, or a number between 0 and 1" : "a model",
@@ -151,7 +140,7 @@ static bool fail_null(evalci_call *call, const char *what, bool given) {
 static bool read_candidate(evalci_call *call, const char *source, const board *b,
                            sqlite3_value *value, size_t *model) {
   if (!find_likely(b, value, model)) return false;
-  return *model < board_models(b) || fail_model(call, source, value);
+  return *model < board_models(b) || evalci_fail_model(call, source, b, value);
 }
 
 /* Reads the baseline: the name of a model, else a threshold.  A number is a threshold even if a
@@ -164,7 +153,7 @@ static bool read_baseline(evalci_call *call, const char *source, const board *b,
   if (!(text ? find_likely : find_model)(b, value, &wish->model[BOARD_BASELINE])) return false;
   if (wish->model[BOARD_BASELINE] < board_models(b)) return true;
   evalci_shown shown = evalci_show(value);
-  if (!evalci_read_number(value, &t)) return fail_model(call, source, value);
+  if (!evalci_read_number(value, &t)) return evalci_fail_model(call, source, b, value);
   wish->threshold = t;
   if (t > 0 && t < 1) return true;
   if (t > 1 && t < 100)

@@ -110,22 +110,25 @@ const report_pair *report_pair_of(const report *r, size_t place, size_t other) {
 /* Orders a pair: the better model first. */
 static report_pair turn_pair(report_pair p) {
   if (!(p.diff < 0)) return p;
-  return (report_pair){p.second,   p.first, p.n, -p.diff, 1 - p.sure, {-p.ci.hi, -p.ci.lo},
-                       -p.verdict, p.tied};
+  return (report_pair){p.second,   p.first, p.n,     -p.diff, 1 - p.sure, {-p.ci.hi, -p.ci.lo},
+                       -p.verdict, p.tied,  p.hedged};
 }
 
 static ev_status read_pair(report *r, size_t i, size_t j, report_pair *read) {
   board_pair p = {0};
   ev_interval ci = {NAN, NAN};
+  bool hedged = false;
   const report_model *a = &r->models[i], *b = &r->models[j];
   const board_pair *held = held_pair_of(r, a, b);
   ev_status status = board_count_pair(r->board, a->model, b->model, &p);
   if (status == EV_OK && p.n > 0) {
     status = board_pair_interval(r->board, &p, r->host, &ci);
+    if (status == EV_OK) status = board_pair_hedged(r->board, &p, &ci, r->host, &hedged);
     if (status == EV_OK) status = board_pair_prob(r->board, &p, r->host);
   }
   *read = turn_pair((report_pair){i, j, p.n, p.mean_a - p.mean_b, p.prob, ci,
-                                  held->a == a->model ? held->verdict : -held->verdict, p.tied});
+                                  held->a == a->model ? held->verdict : -held->verdict, p.tied,
+                                  hedged});
   return status;
 }
 

@@ -1,7 +1,7 @@
 /*
 ** eval_slices([source [, options]]): one row per pair of models and task that both answered
-** questions of.  A is the old model and B the new one; diff is A - B, as in eval_compare, so
-** a positive difference means that the new one got worse.
+** questions of, the pairs as in eval_compare.  A is the old model and B the new one; diff is
+** A - B, as in eval_compare, so a positive difference means that the new one got worse.
 **
 **   SELECT task, diff, ci, p_bh, verdict FROM eval_slices
 **    WHERE model_a = 'old' AND model_b = 'new' AND verdict LIKE '%regressed';
@@ -55,20 +55,16 @@ static ev_status list_tasks_of(evalci_board_cursor *c, size_t a, size_t b) {
 }
 
 static ev_status list_slices(evalci_board_cursor *c, const size_t *const *named, ev_host host) {
-  size_t models = board_models(c->board), tasks = board_tasks(c->board);
-  bool one = named[0] && named[1];
+  evalci_board_row *pairs;
+  size_t count;
   ev_status status = EV_OK;
-  if (!evalci_room_for_rows(c, one ? tasks : models * models / 2 * tasks)) return EV_NO_MEMORY;
-  if (one)
-    return *named[0] < models && *named[1] < models ? list_tasks_of(c, *named[0], *named[1])
-                                                    : EV_OK;
-  for (size_t i = 0; i < models; i++)
-    for (size_t j = i + 1; j < models && status == EV_OK; j++) {
-      size_t a = board_model_at(c->board, i), b = board_model_at(c->board, j);
-      if ((named[0] && *named[0] != a) || (named[1] && *named[1] != b)) continue;
-      if (ev_interrupted(host)) return EV_INTERRUPTED;
-      status = list_tasks_of(c, a, b);
-    }
+  if (!evalci_list_pairs(c->board, named, &pairs, &count) ||
+      !evalci_room_for_rows(c, count * board_tasks(c->board)))
+    status = EV_NO_MEMORY;
+  for (size_t i = 0; i < count && status == EV_OK; i++)
+    status =
+        ev_interrupted(host) ? EV_INTERRUPTED : list_tasks_of(c, pairs[i].model, pairs[i].other);
+  sqlite3_free(pairs);
   return status;
 }
 

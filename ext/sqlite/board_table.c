@@ -171,16 +171,21 @@ static int code_of(ev_status status) {
                                     : SQLITE_ERROR;
 }
 
-/* The models that WHERE names; board_models() stands for a name that no model has. */
-static int list_rows(const board_instance *t, evalci_board_cursor *c, sqlite3_value **models) {
+/* Finds the models that WHERE names. */
+static int list_rows(const board_instance *t, evalci_call *call, evalci_board_cursor *c,
+                     sqlite3_value **models) {
   size_t numbers[2], *named[2] = {NULL, NULL};
   for (int i = 0; i < 2; i++) {
     char room[8];
     board_name name;
     if (!models[i]) continue;
+    if (sqlite3_value_type(models[i]) == SQLITE_NULL) return SQLITE_OK; /* equal to nothing */
     if (!evalci_name_of_value(models[i], room, &name)) return SQLITE_NOMEM;
     numbers[i] = board_model_named(c->board, name);
     named[i] = &numbers[i];
+    if (numbers[i] < board_models(c->board)) continue;
+    evalci_fail_model(call, c->held->source, c->board, models[i]);
+    return SQLITE_ERROR;
   }
   ev_host host = evalci_host_of_db(t->db);
   ev_status status = board_prepare(c->board);
@@ -213,7 +218,7 @@ static int board_filter(sqlite3_vtab_cursor *base, int given, const char *unused
     evalci_release(c->held);
     c->held = held;
     c->board = held->board;
-    rc = list_rows(t, c, values + GIVEN_A);
+    rc = list_rows(t, &call, c, values + GIVEN_A);
   }
   if (rc == SQLITE_OK) return SQLITE_OK;
   sqlite3_free(base->pVtab->zErrMsg);

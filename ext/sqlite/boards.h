@@ -156,12 +156,21 @@ typedef struct evalci_board_table {
   const char *const *columns; /* name and type of each, NULL after the last */
   int traits;                 /* EVALCI_PAIRED, EVALCI_COUNTED */
   int costs; /* index of the first column of cost or latency, which come last; 0 for none */
-  /* Lists the rows; for pairs, only those of the models that are not NULL. */
+  /* Lists the rows; for pairs, only those with the models that are not NULL in these places. */
   ev_status (*list)(evalci_board_cursor *c, const size_t *const *models, ev_host host);
   void (*show)(evalci_board_cursor *c, sqlite3_context *context, int column);
 } evalci_board_table;
 
 int evalci_register_boards(sqlite3 *db);
+
+/* board_compare.c: the pairs of models: each once, in the order of the leaderboard, the better
+** placed one first; or, if WHERE names models, every pair of these in the places named.  For
+** sqlite3_free(); false without memory, and then there is none. */
+bool evalci_list_pairs(const board *b, const size_t *const *named, evalci_board_row **pairs,
+                       size_t *count);
+
+/* near.c: says that no model has this name, and which have one near it; returns false. */
+bool evalci_fail_model(evalci_call *call, const char *source, const board *b, sqlite3_value *value);
 
 /* board_gate.c */
 int evalci_register_gate(sqlite3 *db, evalci_boards *boards);

@@ -47,6 +47,7 @@ typedef struct report_pair {
   ev_interval ci;
   int verdict; /* the test of all pairs: 1 where the first is better, -1 where it is worse */
   bool tied;   /* the same data */
+  bool hedged; /* separated unless one sometimes fails outright */
 } report_pair;
 
 typedef struct report {

@@ -7,10 +7,14 @@
 #include "report.h"
 
 /* The pair in words. */
-static const char *report_verdict(const report_pair *p) {
-  if (p->verdict) return p->verdict > 0 ? "clearly better" : "clearly worse";
-  if (p->ci.lo > 0) return "probably better";
-  return isnan(p->ci.lo) ? "" : p->tied ? "tied" : "not separated";
+static void report_verdict_cell(report *r, const report_pair *p) {
+  const char *words = p->verdict        ? p->verdict > 0 ? "clearly better" : "clearly worse"
+                      : p->ci.lo > 0    ? "probably better"
+                      : isnan(p->ci.lo) ? ""
+                      : p->tied         ? "tied"
+                                        : "not separated";
+  sqlite3_str_appendf(r->out, "<td class=\"text keep\">%s%s</td>", words,
+                      p->hedged ? " unless it sometimes fails outright" : "");
 }
 
 /* The pair's class in the triangle: separated, separated by its own interval alone, or not. */
@@ -89,7 +93,7 @@ static void report_pair_row(report *r, const report_axis *axis, const report_pai
                                : "<tr class=\"near\">");
   report_name_cell(r, "name keep", r->models[p->first].name);
   report_name_cell(r, "name keep", r->models[p->second].name);
-  report_name_cell(r, "text keep", report_verdict(p));
+  report_verdict_cell(r, p);
   report_plot_cell(r, axis, p->diff, p->ci);
   report_open_cell(r, "", p->diff);
   if (!isnan(p->diff)) report_points(r, p->diff);

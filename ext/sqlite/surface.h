@@ -83,6 +83,9 @@ bool evalci_read_amount(evalci_call *call, const char *name, sqlite3_value *valu
 
 bool evalci_any_null(int argc, sqlite3_value **argv);
 
+/* near.c: how many letters of a name are wrong if another was meant; 1 if the other contains it. */
+int evalci_name_distance(const char *name, const char *other);
+
 /* 0 or 1; EVALCI_NO_RESULT for NULL, EVALCI_BAD_RESULT for anything else. */
 enum { EVALCI_NO_RESULT = -1, EVALCI_BAD_RESULT = -2 };
 int evalci_read_result(sqlite3_value *value);

@@ -38,29 +38,33 @@ class Anew:
     # Pairs
 
     def pair(self, a, b):
-        """p of two models, whether they have the same data, and the sum of differences; None if they share no
-        question."""
+        """p of two models, whether they have the same data, the sum of differences, and the interval of a mean from -1 to 1
+        with the verdict if it alone does not separate them; None if they share no question."""
         both = self.answers[a].keys() & self.answers[b].keys()
         if not both or not all(0 <= s <= 1 for m in (a, b) for q in both for s in self.answers[m][q]):
             return None
         means = [(self.mean(a, q), self.mean(b, q)) for q in both]
         p = self.db.execute(f"SELECT paired_p(column1, column2) FROM (VALUES {', '.join(f'({x!r}, {y!r})' for x, y in means)})").fetchone()[0]
-        return p, all(x == y for x, y in means) and len(both) == len(self.answers[a]) == len(self.answers[b]), math.fsum(x - y for x, y in means)
+        own, unseen = (json.loads(x) for x in self.db.execute(f"SELECT paired_mean_diff_ci(column1, column2), mean_ci(column1 - column2, 0.95, -1, 1) FROM (VALUES {', '.join(f'({x!r}, {y!r})' for x, y in means)})").fetchone())
+        hedged = any(q[2] for q in both) and any(abs(x - y) not in (0, 1) for x, y in means) and not own[0] <= 0 <= own[1] and unseen[0] <= 0 <= unseen[1]
+        same = all(x == y for x, y in means) and len(both) == len(self.answers[a]) == len(self.answers[b])
+        return p, same, math.fsum(x - y for x, y in means), unseen, f"{'AB'[own[1] < 0]} better unless it sometimes fails outright" if hedged else None
 
     def held(self):
         """The row of eval_compare for every pair, in either order; and the possible ranks of every model."""
         named = [m for m in self.answers if m is not None]
         tested = {(a, b): found for a, b in itertools.combinations(named, 2) if (found := self.pair(a, b))}
         step, won, lost, out = 0, dict.fromkeys(self.answers, 0), dict.fromkeys(self.answers, 0), {}
-        for i, ((a, b), (p, tied, total)) in enumerate(sorted(tested.items(), key=lambda x: x[1][0])):
+        for i, ((a, b), (p, tied, total, unseen, hedge)) in enumerate(sorted(tested.items(), key=lambda x: x[1][0])):
             step = max(step, p * (len(tested) - i))
             word = "tied" if tied else "not separated"
             if step <= 0.05:
                 word = "A better" if total > 0 else "B better"
                 won[a if total > 0 else b] += 1
                 lost[b if total > 0 else a] += 1
-            out[a, b] = {"p": p, "p_all": min(1, step), "verdict_all": word, "tied": tied}
-            out[b, a] = {**out[a, b], "verdict_all": {"A better": "B better", "B better": "A better"}.get(word, word)}
+            out[a, b] = {"p": p, "p_all": min(1, step), "verdict_all": word, "tied": tied, "unseen": unseen, "hedge": hedge}
+            out[b, a] = {**out[a, b], "verdict_all": {"A better": "B better", "B better": "A better"}.get(word, word),
+                         "unseen": [-unseen[1], -unseen[0]], "hedge": hedge and "BA"[hedge[0] == "B"] + hedge[1:]}
         return out, {m: (1 + lost[m], len(self.able) - won[m]) for m in self.able}
 
     # Other tasks

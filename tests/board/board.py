@@ -9,6 +9,8 @@ Further tests cover what views cannot do: options, names of tables and columns, 
 WHERE.
 """
 import contextlib
+import itertools
+import json
 import math
 import pathlib
 import random
@@ -31,7 +33,8 @@ SCHEMA = (ROOT / "sql/schema.sql").read_text()
 TABLES = {"leaderboard": "eval_leaderboard", "compare": "eval_compare", "by_task": "eval_tasks", "common": "eval_common",
           "passes": "eval_passes"}
 # The view adds doubles in the order of rows, anew.py those of question means; its grid is good for 1e-6.
-ROUNDED = {"pass_at_k": 1e-14, "pass_hat_k": 1e-14, "p": 1e-9, "p_all": 1e-9, "p_best": 1e-6, "task_lo": 1e-12, "task_hi": 1e-12}
+ROUNDED = {"pass_at_k": 1e-14, "pass_hat_k": 1e-14, "p": 1e-9, "p_all": 1e-9, "p_best": 1e-6, "task_lo": 1e-12, "task_hi": 1e-12,
+           "ci_unseen_lo": 1e-12, "ci_unseen_hi": 1e-12}
 
 
 def filled(rows):
@@ -68,13 +71,23 @@ def same_cell(column, a, b):
     return abs(a - b) <= ROUNDED.get(column, 0)
 
 
+def in_order(rows, models):
+    """Each pair once, with the model that is higher in the leaderboard as A."""
+    place = {model: i for i, model in enumerate(models)}
+    rows = [row if place[row["model_a"]] < place[row["model_b"]] else views.turned(row) for row in rows]
+    return sorted(rows, key=lambda row: (place[row["model_a"]], place[row["model_b"]]))
+
+
 def corrected(anew, view, rows, pairs, ranks, best):
     """The rows of a view, with the values of anew.py where it has any."""
+    if view == "compare":
+        rows = in_order(rows, [r["model"] for r in table(anew.db, "SELECT model FROM leaderboard")])
     for row in rows:
         if view == "compare" and row["p"] is not None:
             found = pairs[row["model_a"], row["model_b"]]
             row |= {k: found[k] for k in ("p", "p_all", "verdict_all")}
-            row["verdict"] = "tied" if found["tied"] else row["verdict"]
+            row["verdict"] = "tied" if found["tied"] else found["hedge"] or row["verdict"]
+            row |= {f"ci_unseen_{end}": x for end, x in zip(("lo", "hi"), found["unseen"])}
         if view in ("leaderboard", "common") and row["rank_lo"] is not None:
             row["rank_lo"], row["rank_hi"] = ranks[row["model"]]
         if view == "leaderboard" and row["p_best"] is not None:
@@ -462,23 +475,32 @@ def pushdown():
             sql = "SELECT * FROM eval_compare WHERE model_a = ? AND model_b = ?"
             check("a pair by its models", table(base, sql, a, b) == [row])
             (other,) = table(base, sql, b, a)
-            turned = {**row, "model_a": b, "model_b": a, "only_a": row["only_b"], "only_b": row["only_a"], "diff": -row["diff"] or 0.0,
-                      "lo": -row["hi"], "hi": -row["lo"], "prob_a_better": 1 - row["prob_a_better"], "mean_a": row["mean_b"], "mean_b": row["mean_a"],
-                      "err_lo": row["err_hi"], "err_hi": row["err_lo"]}
-            for key in ("verdict", "verdict_all"):
-                turned[key] = {"A better": "B better", "B better": "A better"}.get(row[key], row[key])
-            for column in set(turned) - {"ci"}:
-                wanted, got = turned[column], other[column]
+            for column, wanted in views.turned(row).items():
+                got = other[column]
                 near = wanted == got or (isinstance(got, float) and abs(wanted - got) < 1e-12)
                 check(f"and the other way round: {column} is {got}, not {wanted}", near)
-        first = min(rows)[0]
-        check("one model", table(base, "SELECT * FROM eval_compare WHERE model_a = ?", first) == [r for (a, _), r in rows.items() if a == first])
-        last = max(b for _, b in rows)
-        check("the second one", table(base, "SELECT * FROM eval_compare WHERE model_b = ?", last) == [r for (_, b), r in rows.items() if b == last])
-        check("nobody", table(base, "SELECT * FROM eval_compare WHERE model_a = 'nobody' AND model_b = ?", first) == [])
+            for ci in ("ci", "ci_unseen"):
+                check(f"{ci} has its ends", json.loads(other[ci]) == [other[f"{ci}_lo"[3 * (ci == "ci"):]], other[f"{ci}_hi"[3 * (ci == "ci"):]]])
+        models = [r["model"] for r in table(base, "SELECT model FROM eval_leaderboard")]
+        check("each pair once, by the leaderboard", list(rows) == list(itertools.combinations(models, 2)))
+        for model in models:
+            others = [m for m in models if m != model]
+            for given, other in (("model_a", "model_b"), ("model_b", "model_a")):
+                found = table(base, f"SELECT * FROM eval_compare WHERE {given} = ?", model)
+                check(f"every pair of {model} as {given}", [(r[given], r[other]) for r in found] == [(model, m) for m in others])
+                check("is the pair by its models", found == [table(base, sql, r["model_a"], r["model_b"])[0] for r in found])
+        first = models[0]
+        joined = table(base, "SELECT model, model_b FROM eval_leaderboard JOIN eval_compare ON model_a = model")
+        check("a join names each model", [tuple(r.values()) for r in joined] == [(a, b) for a in models for b in models if a != b])
+        fails(base, "SELECT * FROM eval_compare WHERE model_a = 'nobody' AND model_b = 'model 1'", "results has no model 'nobody'; SELECT model FROM eval_leaderboard")
+        fails(base, "SELECT * FROM eval_compare WHERE model_b = 'modle 1'", "eval_compare: results has no model 'modle 1'; did you mean 'model 1'?")
+        fails(base, "SELECT * FROM eval_compare WHERE model_a = 'MODEL'", "did you mean 'model 0', 'model 1' or 'model 2'?")
+        fails(base, "SELECT * FROM eval_compare WHERE model_a = 'model 77'", "did you mean 'model 0', 'model 1' or 'model 2'?")
+        fails(base, "SELECT * FROM eval_compare WHERE model_a = 1", "has no model 1; SELECT model")
         check("itself", table(base, "SELECT * FROM eval_compare WHERE model_a = ?1 AND model_b = ?1", first) == [])
         check("NULL", table(base, "SELECT * FROM eval_compare WHERE model_a = NULL AND model_b = ?1", first) == [])
-        check("another collation", len(table(base, "SELECT * FROM eval_compare WHERE model_a = 'MODEL 0' COLLATE NOCASE AND model_b = 'Model 1' COLLATE NOCASE")) == 1)
+        check("another collation", len(table(base, "SELECT * FROM eval_compare WHERE model_a = ? COLLATE NOCASE AND model_b = ? COLLATE NOCASE",
+                                             models[0].upper(), models[1].title())) == 1)
         check("some models", len(table(base, "SELECT * FROM eval_compare WHERE model_a IN ('model 0', 'model 1') AND model_b IN ('model 1', 'model 2')")) == 3)
 
 
@@ -486,7 +508,8 @@ def joins():
     db = filled(views.answers(24, 6, 2, 30))
     pairs = table(db, "SELECT * FROM eval_compare")
     joined = table(db, "SELECT l.model, c.model_b, c.ci FROM eval_leaderboard AS l JOIN eval_compare AS c ON c.model_a = l.model ORDER BY 1, 2")
-    check("a join", [(r["model"], r["model_b"], r["ci"]) for r in joined] == [(p["model_a"], p["model_b"], p["ci"]) for p in pairs])
+    wanted = sorted([(p["model_a"], p["model_b"]) for p in pairs] + [(p["model_b"], p["model_a"]) for p in pairs])
+    check("a join", [(r["model"], r["model_b"]) for r in joined] == wanted and {r["ci"] for r in joined} >= {p["ci"] for p in pairs})
     both = table(db, "SELECT a.diff, b.diff AS other FROM eval_compare('results') AS a JOIN eval_compare('results', '{\"errors\":\"wrong\"}') AS b USING (model_a, model_b)")
     check("a join of two boards", len(both) == 15)
     found = table(db, "SELECT model, (SELECT count(*) FROM eval_compare WHERE model_a = l.model OR model_b = l.model) AS n FROM eval_leaderboard AS l")
@@ -550,6 +573,37 @@ def denied():
     refused.clear()
     check("and then it is allowed", table(db, "SELECT * FROM eval_leaderboard") == wanted)
     db.set_authorizer(None)
+
+
+def unseen():
+    """A model that gains a little on every question is better unless it sometimes fails outright; one whose answers are
+    right or wrong is better."""
+    draw = random.Random(6)
+    base = [round(draw.uniform(0.6, 0.8), 3) for _ in range(30)]
+    gained = [round(x + draw.uniform(0.005, 0.035), 3) for x in base]
+    db = filled([(m, "t", q, 1, None, x, None, None, None) for m, xs in (("new", gained), ("old", base)) for q, x in enumerate(xs)])
+    wanted = json.loads(one(db, "SELECT mean_ci(column1, 0.95, -1, 1) FROM (VALUES " + ", ".join(f"({x!r} - {y!r})" for x, y in zip(gained, base)) + ")"))
+    ask = "SELECT *, ci_lo(ci_unseen) AS lo_of, ci_hi(ci_unseen) AS hi_of FROM eval_compare"
+    for where, name, sign in (("", "A", 1), (" WHERE model_a = 'old'", "B", -1)):
+        row, = table(db, ask + where)
+        ends = [row["ci_unseen_lo"], row["ci_unseen_hi"]]
+        check("ci_unseen is mean_ci of the differences", np.allclose(ends, sorted(sign * x for x in wanted), rtol=0, atol=1e-12) and ends == [row["lo_of"], row["hi_of"]])
+        check(f"it holds 0 and ci does not: {row}", ends[0] < 0 < ends[1] and (row["lo"] > 0 or row["hi"] < 0))
+        check("which the verdict says", row["verdict"] == f"{name} better unless it sometimes fails outright" and row["verdict_all"] == f"{name} better")
+    seen = filled([(m, "t", q, 1, None, x, None, None, None) for m, xs in (("new", gained), ("old", [x / 4 for x in base])) for q, x in enumerate(xs)])
+    check("a difference that a few failures cannot undo", one(seen, "SELECT verdict FROM eval_compare") == "A better")
+    again = [("ab"[m], "t", q, k, int(k < 3 + (1 + q % 3) * (m == 0)), None, None, None, None) for m in (0, 1) for q in range(15) for k in range(12)]
+    row, = table(filled(again), "SELECT * FROM eval_compare")
+    check(f"right or wrong, asked again: {row}", row["ci_unseen_lo"] < 0 < row["lo"] and row["verdict"] == "A better")
+    halves = [(m, "t", q, int(m == "a" or q > 6)) for m in "ab" for q in range(15)]
+    for place in (4, 5):
+        rows = [(*r[:3], 1, *[r[3] if i == place else None for i in range(4, 6)], None, None, None) for r in halves]
+        check("right or wrong, in either column", one(filled(rows), "SELECT verdict FROM eval_compare") == "A better")
+    tasks = [(m, t, q, 1, None, x / 2, None, None, None) for t in "tu" for m, xs in (("new", gained), ("old", base)) for q, x in enumerate(xs)]
+    row, = table(filled(tasks), "SELECT * FROM eval_compare('results', '{\"by\":\"task\"}')")
+    check("over tasks ci allows for it", row["ci_unseen"] == row["ci"] and row["verdict"] == "not separated")
+    outside = filled([(m, "t", q, 1, None, 1.0 + q, None, None, None) for m in "ab" for q in range(5)])
+    check("nothing out of range", [tuple(r.values()) for r in table(outside, "SELECT ci_unseen, ci_unseen_lo, verdict FROM eval_compare")] == [(None, None, None)])
 
 
 def exact_flips(sizes, times, total):
@@ -662,6 +716,7 @@ def main():
     joins()
     read_once()
     denied()
+    unseen()
     without_a_unit()
     interrupts()
     finish()

@@ -411,7 +411,7 @@ def refusals():
             ("eval_gate(NULL, NULL, 'old', 'new', 0.02, NULL)", ["sure must be a number between 0.5 and 1, got NULL"]),
             ("eval_gate(NULL, NULL, 'old', 'nobody')", ["results has no model 'nobody'"]), ("eval_gate(NULL, NULL, 'nobody', 'new')", ["results has no model 'nobody'"]),
             ("eval_gate(NULL, NULL, '', 'new')", ["results has no model ''"]), ("eval_gate(NULL, NULL, x'00', 'new')", ["no model"]),
-            ("eval_gate(NULL, NULL, 'new', 'new')", ["candidate must not be the baseline"]), ("eval_gate(NULL, NULL, 0.5, 0.5)", ["no model '0.5'"]),
+            ("eval_gate(NULL, NULL, 'new', 'new')", ["candidate must not be the baseline"]), ("eval_gate(NULL, NULL, 0.5, 0.5)", ["no model 0.5"]),
             ("eval_gate(NULL, NULL, 'old', 'new', -0.01)", ["margin", "-0.01"]), ("eval_gate(NULL, NULL, 'old', 'new', 1)", ["margin"]),
             ("eval_gate(NULL, NULL, 'old', 'new', 2)", ["margin", "did you mean 0.02?"]), ("eval_gate(NULL, NULL, 'old', 'new', 9e999)", ["margin"]),
             ("eval_gate(NULL, NULL, 'old', 'new', 'much')", ["margin", "'much'"]), ("eval_gate(NULL, NULL, 'old', 'new', x'01')", ["margin"]),

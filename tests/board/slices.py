@@ -70,12 +70,14 @@ def shared(rows, a, b):
 
 def check_slices(name, rows, level=0.95):
     db = filled(rows)
-    models = sorted({r[0] for r in rows})
     got = collections.defaultdict(list)
     for r in table(db, "SELECT * FROM eval_slices('results', ?)", json.dumps({"level": level})):
         got[r["model_a"], r["model_b"]].append(r)
-    for a, b in itertools.combinations(models, 2):
-        tasks, found = shared(rows, a, b), got.pop((a, b), [])
+    order = [r["model"] for r in table(db, "SELECT model FROM eval_leaderboard")]
+    check(f"{name}: the better one is A", list(got) == [pair for pair in itertools.combinations(order, 2) if pair in got])
+    for a, b in itertools.permutations(order, 2):
+        tasks, found = shared(rows, a, b), table(db, "SELECT * FROM eval_slices('results', ?) WHERE model_a = ? AND model_b = ?", json.dumps({"level": level}), a, b)
+        check(f"{name}: {a} and {b} named or listed", got.pop((a, b), found) == found)
         check(f"{name}: tasks of {a} and {b}, in order", [r["task"] for r in found] == sorted(tasks))
         counts = [[sum(x == (u, v) for x in tasks[t]) for u, v in ((1, 1), (1, 0), (0, 1), (0, 0))] for t in sorted(tasks)]
         ps = [mcnemar(c[1], c[2]) for c in counts]
@@ -123,7 +125,8 @@ def pairs_named():
     everything = table(db, "SELECT * FROM eval_slices")
     words = {"regressed": "improved", "perhaps regressed": "perhaps improved", "not separated": "not separated", None: None}
     words |= {v: k for k, v in words.items()}
-    for a, b in itertools.combinations(sorted({r[0] for r in rows}), 2):
+    order = [r["model"] for r in table(db, "SELECT model FROM eval_leaderboard")]
+    for a, b in itertools.combinations(order, 2):
         named = table(db, "SELECT * FROM eval_slices WHERE model_a = ? AND model_b = ?", a, b)
         check("a pair by its models", named == [r for r in everything if (r["model_a"], r["model_b"]) == (a, b)] and named)
         turned = table(db, "SELECT * FROM eval_slices WHERE model_a = ? AND model_b = ?", b, a)
@@ -131,8 +134,12 @@ def pairs_named():
             check("turned", r["task"] == t["task"] and r["n"] == t["n"] and near(r["diff"], -t["diff"]) and near(r["lo"], -t["hi"]) and near(r["p_bh"], t["p_bh"]) and
                   r["only_a"] == t["only_b"] and words[r["verdict"]] == t["verdict"])
             check("shrunken is turned", near(r["shrunken_lo"], None if t["shrunken_hi"] is None else 1 - t["shrunken_hi"], 1e-7))
-    check("one of them", table(db, "SELECT * FROM eval_slices WHERE model_a = 'model 1'") == [r for r in everything if r["model_a"] == "model 1"])
-    check("nobody", table(db, "SELECT * FROM eval_slices WHERE model_a = 'nobody' AND model_b = 'model 1'") == [])
+    pair = "SELECT * FROM eval_slices WHERE model_a = ? AND model_b = ?"
+    others = [m for m in order if m != "model 1"]
+    check("all of one", table(db, "SELECT * FROM eval_slices WHERE model_a = 'model 1'") == [r for m in others for r in table(db, pair, "model 1", m)])
+    check("as the second", table(db, "SELECT * FROM eval_slices WHERE model_b = 'model 1'") == [r for m in others for r in table(db, pair, m, "model 1")])
+    fails(db, "SELECT * FROM eval_slices WHERE model_a = 'nobody' AND model_b = 'model 1'", "eval_slices: results has no model 'nobody'")
+    fails(db, "SELECT * FROM eval_slices WHERE model_b = 'model1'", "did you mean 'model 1'")
     check("itself", table(db, "SELECT * FROM eval_slices WHERE model_a = 'model 1' AND model_b = 'model 1'") == [])
     joined = table(db, "SELECT s.task, s.p_bh, c.p FROM eval_compare AS c JOIN eval_slices AS s ON s.model_a = c.model_a AND s.model_b = c.model_b")
     check("a join", len(joined) == len(everything))

@@ -9,6 +9,7 @@ questions have several attempts, counts, means, McNemar's p, Holm's steps, ranks
 import base64
 import collections
 import functools
+import itertools
 import json
 import math
 import pathlib
@@ -132,12 +133,19 @@ class Expected:
         if any(q[0] in self.graded for q in both) or any(len(s) > 1 for pair in shares for s in pair):
             prob, p = self.db.execute("SELECT paired_mean_prob_better(a, b), paired_p(a, b) FROM (SELECT json_extract(value, '$[0]') AS a, json_extract(value, '$[1]') AS b "
                                       "FROM json_each(?))", (json.dumps(means),)).fetchone()
-            ci = self.over("paired_mean_diff_ci", means)
-            return {**row, "method": "paired means", "p": p, "prob_a_better": prob, "lo": ci[0], "hi": ci[1]}
+            ci, graded = self.over("paired_mean_diff_ci", means), any(q[0] in self.graded for q in both)
+            return {**row, **self.unseen(means, ci if graded else [-1, 1]), "method": "paired means", "p": p, "prob_a_better": prob, "lo": ci[0], "hi": ci[1]}
         cells = [sum(m == want for m in means) for want in ((1, 1), (1, 0), (0, 1), (0, 0))]
         ci, prob = self.db.execute("SELECT paired_diff_ci_counts(?1, ?2, ?3, ?4), paired_prob_better_counts(?1, ?2, ?3, ?4)", cells).fetchone()
-        return {**row, **dict(zip(("both", "only_a", "only_b", "neither"), cells)), "method": "paired", "p": mcnemar(*cells[1:3]),
+        return {**row, **self.unseen(means, [-1, 1]), **dict(zip(("both", "only_a", "only_b", "neither"), cells)), "method": "paired", "p": mcnemar(*cells[1:3]),
                 "prob_a_better": prob, "lo": json.loads(ci)[0], "hi": json.loads(ci)[1]}
+
+    def unseen(self, means, ci):
+        """The interval of a mean of differences from -1 to 1; and the verdict where only the pair's own interval separates
+        the two, of which graded pairs are told."""
+        lo, hi = json.loads(self.db.execute("SELECT mean_ci(value, 0.95, -1, 1) FROM json_each(?)", (json.dumps([x - y for x, y in means]),)).fetchone()[0])
+        hedge = (ci[0] > 0 or ci[1] < 0) and lo <= 0 <= hi and any(abs(x - y) not in (0, 1) for x, y in means)
+        return {"ci_unseen_lo": lo, "ci_unseen_hi": hi, "verdict": f"{'AB'[ci[1] < 0]} better unless it sometimes fails outright" if hedge else None}
 
     def same_data(self, a, b):
         one, other = ({q: sum(s) / len(s) for q, s in self.answers[m].items()} for m in (a, b))
@@ -153,7 +161,7 @@ class Expected:
             row["p_all"] = step
             open = "tied" if self.same_data(row["model_a"], row["model_b"]) else "not separated"
             row["verdict_all"] = open if step > 0.05 else "A better" if row["diff"] > 0 else "B better"
-            row["verdict"] = "A better" if row["lo"] > 0 else "B better" if row["hi"] < 0 else open
+            row["verdict"] = row["verdict"] or ("A better" if row["lo"] > 0 else "B better" if row["hi"] < 0 else open)
         return rows
 
     def common(self):
@@ -206,9 +214,26 @@ def hold_tasks(name, db, e):
         bars(what, row, "accuracy")
 
 
+def turned(row):
+    """A row of eval_compare with A and B exchanged; without the text of its intervals."""
+    back = {"A": "B", "B": "A"}
+    ends = {key: key.replace("lo", "hi") if "lo" in key else key.replace("hi", "lo") for key in row if key.split("_")[-1] in ("lo", "hi")}
+    sides = {key: f"{key[:-1]}{back[key[-1].upper()].lower()}" for key in row if key[-2:] in ("_a", "_b")}
+    out = {key: row[{**sides, **ends}.get(key, key)] for key in row if key not in ("ci", "ci_unseen")}
+    for key in ("diff", "lo", "hi", "ci_unseen_lo", "ci_unseen_hi", "prob_a_better"):
+        if out.get(key) is not None:
+            out[key] = 1 - out[key] if key == "prob_a_better" else -out[key] or 0.0
+    return {key: back[x[0]] + x[1:] if "verdict" in key and x and x[:1] in back else x for key, x in out.items()}
+
+
 def hold_pairs(name, db, e):
-    rows = {(r["model_a"], r["model_b"]): r for r in table(db, "SELECT * FROM eval_compare")}
-    check(f"{name}: every pair", set(rows) == {(p["model_a"], p["model_b"]) for p in e.pairs})
+    rows = table(db, "SELECT * FROM eval_compare")
+    order = [r["model"] for r in table(db, "SELECT model FROM eval_leaderboard")]
+    check(f"{name}: each pair once, in the order of the leaderboard", [(r["model_a"], r["model_b"]) for r in rows] ==
+          [(a, b) for a, b in itertools.combinations(order, 2) if any({p["model_a"], p["model_b"]} == {a, b} for p in e.pairs)])
+    rows = {(r["model_a"], r["model_b"]): r for r in rows}
+    rows |= {(b, a): {**turned(r), "ci": json.dumps([-r["hi"], -r["lo"]]) if r["ci"] else None} for (a, b), r in rows.items()}
+    check(f"{name}: every pair", len(rows) == 2 * len(e.pairs) and set(rows) >= {(p["model_a"], p["model_b"]) for p in e.pairs})
     for pair in e.pairs:
         row = rows.get((pair["model_a"], pair["model_b"]))
         if row:
