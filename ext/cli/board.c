@@ -3,6 +3,7 @@
 ** slices, questions, votes.  Text has the columns that fit on a line; JSON, CSV and Markdown have
 ** all columns.
 */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -11,7 +12,11 @@
 #define PERCENT(x) FORMATTED("'%.1f%%'", "100 * " x)
 #define SIGNED(format, x) "replace(" FORMATTED(format, x) ", '-', '\u2212')"
 #define POINTS(x) SIGNED("'%+.1f'", "100 * " x)
-#define CHANCE(x) FORMATTED("'%.3f'", x)
+#define CHANCE(x)                                                                                  \
+  "CASE WHEN " x " >= 0.9995 THEN '>0.999' WHEN " x                                                \
+  " < 0.0005 THEN '<0.001' ELSE " FORMATTED("'%.3f'", x) " END"
+#define P_VALUE(x) "iif(" x " = 1, '1.000', " CHANCE(x) ")" /* of a test, where 1 is common */
+#define NOTED(words) "count(*) FILTER (WHERE note = '" words "') OVER ()"
 
 /* A column shown to people, and its SQL; ? and ! before a name mean what they mean in
 ** cli_collect(). */
@@ -19,10 +24,11 @@ typedef struct cli_column {
   const char *name, *sql;
 } cli_column;
 
-enum { MOST_SHOWN = 10, QUESTIONS_SHOWN = 50 };
+enum { MOST_SHOWN = 11, QUESTIONS_SHOWN = 50 };
 
 typedef struct cli_board {
   const char *verb;
+  bool pair;         /* for two models that are named, not for a table of many */
   const char *about; /* %s: the level */
   cli_column columns[MOST_SHOWN];
   const char *order;
@@ -41,16 +47,30 @@ static const cli_board boards[] = {
                  {"!method", "method"},
                  {"!common", "iif(common = 0, 'nothing in common', NULL)"}}},
     {.verb = "compare",
-     .about = "A - B in points, on the questions that both answered, with its %s interval; p and "
-              "verdict are corrected for testing all pairs.",
+     .about = "A - B in points, on the questions that both answered, with the pair's own %s "
+              "interval. p and verdict are corrected for testing all pairs: a pair may be not "
+              "separated though its own interval excludes 0. --a and --b show a pair alone.",
+     .columns = {{"A", "model_a"},
+                 {"B", "model_b"},
+                 {"n", "n"},
+                 {"A - B", POINTS("diff")},
+                 {"own interval", "ci_text(ci)"},
+                 {"corrected p", P_VALUE("p_all")},
+                 {"verdict", "iif(verdict LIKE verdict_all || ' unless%', verdict, verdict_all)"},
+                 {"!method", "method"},
+                 {"!hedge", "iif(verdict LIKE verdict_all || ' unless%', verdict, '')"}}},
+    {.verb = "compare",
+     .pair = true,
+     .about = "A - B in points, on the questions that both answered, with its %s interval.",
      .columns = {{"A", "model_a"},
                  {"B", "model_b"},
                  {"n", "n"},
                  {"A - B", POINTS("diff")},
                  {"interval", "ci_text(ci)"},
-                 {"p", CHANCE("p_all")},
-                 {"verdict", "verdict_all"},
-                 {"!method", "method"}}},
+                 {"p", P_VALUE("p")},
+                 {"verdict", "verdict"},
+                 {"!method", "method"},
+                 {"!hedge", "verdict"}}},
     {.verb = "tasks",
      .about = "Accuracy on each task, with its %s interval.",
      .columns = {{"model", "model"},
@@ -91,7 +111,7 @@ static const cli_board boards[] = {
                  {"n", "n"},
                  {"A - B", POINTS("diff")},
                  {"interval", "ci_text(ci)"},
-                 {"p", CHANCE("p_bh")},
+                 {"p", P_VALUE("p_bh")},
                  {"verdict", "verdict"}}},
     {.verb = "questions",
      .about = "The share of models that are wrong on each question, with its %s interval.",
@@ -101,8 +121,13 @@ static const cli_board boards[] = {
                  {"difficulty", PERCENT("difficulty")},
                  {"interval", "ci_text(ci)"},
                  {"item-rest", SIGNED("'%+.2f'", "item_rest")},
-                 {"?note", "note"}},
-     .order = " ORDER BY note IS NOT 'perhaps miskeyed', difficulty DESC LIMIT 50"},
+                 {"?note", "note"},
+                 {"!all", "count(*) OVER ()"},
+                 {"!always wrong", NOTED("always wrong")},
+                 {"!perhaps miskeyed", NOTED("perhaps miskeyed")},
+                 {"!always right", NOTED("always right")}},
+     .order = " ORDER BY note IS NOT 'perhaps miskeyed', note IS NOT 'always wrong', "
+              "b.difficulty DESC LIMIT 50"},
     {.verb = "votes",
      .about = "Ratings from votes, with their %s intervals, and the ranks that each model may "
               "have: 400 points are odds of 10 to 1, unless --scale says otherwise.",
@@ -117,10 +142,10 @@ static const cli_board boards[] = {
                  {"?shown first", PERCENT("first_place")}}},
 };
 
-static const cli_board *board_of(const cli_verb *verb) {
+static const cli_board *board_of(const cli_verb *verb, bool pair) {
   const cli_board *b = boards;
   while (strcmp(b->verb, verb->name) != 0) b++;
-  return b;
+  return b + (pair && b[1].pair);
 }
 
 /*
@@ -130,39 +155,20 @@ static const char *model_given(const cli *c, cli_choice choice, cli_choice same)
   return c->values[choice] ? c->values[choice] : c->values[same];
 }
 
-/* Finds a model by name: the table may hold a number where the command line has text. */
+/* Finds a model by name: the table may hold a number where the command line has text.  The
+** tables say so if there is none. */
 #define MODEL(parameter)                                                                           \
-  "(SELECT model FROM eval_leaderboard(?1, ?2) WHERE CAST(model AS TEXT) = " parameter " LIMIT 1)"
+  "coalesce((SELECT model FROM eval_leaderboard(?1, ?2) WHERE CAST(model AS TEXT) = " parameter    \
+  " LIMIT 1), " parameter ")"
 
-#define ANY_MODEL "(SELECT model FROM eval_leaderboard(?1, ?2))"
-
-/* If one model is named: all its pairs, with it as the first model. */
 static const char *where_of(const char *a, const char *b) {
   if (a && b) return " WHERE model_a = " MODEL("?3") " AND model_b = " MODEL("?4");
-  if (a) return " WHERE model_a = " MODEL("?3") " AND model_b IN " ANY_MODEL;
-  return b ? " WHERE model_a IN " ANY_MODEL " AND model_b = " MODEL("?4") : "";
+  return a ? " WHERE model_a = " MODEL("?3") : b ? " WHERE model_b = " MODEL("?4") : "";
 }
 
 static bool bind_models(sqlite3_stmt *asked, const char *a, const char *b) {
   return (!a || sqlite3_bind_text(asked, 3, a, -1, SQLITE_STATIC) == SQLITE_OK) &&
          (!b || sqlite3_bind_text(asked, 4, b, -1, SQLITE_STATIC) == SQLITE_OK);
-}
-
-/* Says why no row came out: an unknown model, if that is the reason. */
-static int check_model(const cli *c, const cli_results *r, const char *model) {
-  if (!model) return CLI_OK;
-  sqlite3_stmt *asked =
-      cli_ask(c, r,
-              "SELECT count(*) FILTER (WHERE CAST(model AS TEXT) = ?3), "
-              "group_concat(model, ', ') FROM (SELECT model FROM eval_leaderboard(?1, ?2))");
-  if (!asked) return CLI_ERROR;
-  int status = CLI_OK;
-  sqlite3_bind_text(asked, 3, model, -1, SQLITE_STATIC);
-  if (sqlite3_step(asked) == SQLITE_ROW && sqlite3_column_int(asked, 0) == 0)
-    status = cli_fail(c, "%s has no model '%s'; it has %.500s", r->source, model,
-                      sqlite3_column_text(asked, 1));
-  sqlite3_finalize(asked);
-  return status;
 }
 
 /*
@@ -196,6 +202,10 @@ static void put_notes(const cli *c, const cli_table *t) {
       {"one task",
        "One task does not show how tasks differ: its share is little more than the prior. "
        "Compare the questions' share with the reruns'."},
+      {"unless it sometimes fails outright",
+       "The better model is ahead if no answer of its is much worse than those seen. \"Unless it "
+       "sometimes fails outright\" means that a few answers with the worst score could undo its "
+       "lead: ci_unseen in --json and --csv allows for them."},
       {"nothing in common", "No question was answered by every model: ranks order only models that "
                             "share questions. " CLI_TASK_ADVICE}};
   bool first = true;
@@ -208,13 +218,31 @@ static void put_notes(const cli *c, const cli_table *t) {
   }
 }
 
+/* How many questions have each note, and how many there are if not all are shown. */
+static void put_counts(const cli_table *t) {
+  static const char *const notes[] = {"!always wrong", "!perhaps miskeyed", "!always right"};
+  sqlite3_str *text = sqlite3_str_new(NULL);
+  sqlite3_int64 all = strtoll(cli_table_first(t, "!all"), NULL, 10);
+  cli_add_count(text, "Of ", all, "question");
+  for (int i = 0; i < 3; i++) {
+    const char *count = cli_table_first(t, notes[i]);
+    sqlite3_str_appendf(text, "%s %s %s %s", i == 2 ? " and" : ",", count,
+                        strcmp(count, "1") == 0 ? "is" : "are", notes[i] + 1);
+  }
+  sqlite3_str_appendall(text, ".");
+  if (all > QUESTIONS_SHOWN)
+    sqlite3_str_appendf(text, " These are the first %d; --csv and --json have all.",
+                        QUESTIONS_SHOWN);
+  putchar('\n');
+  cli_put_lines(text);
+}
+
 /* Prints the table with the text above and below it. */
 static bool put_board(const cli *c, const cli_results *r, const cli_board *b, const cli_table *t) {
   put_about(c, r, b);
   if (!cli_print_table(t, stdout, cli_columns(stdout))) return false;
   put_notes(c, t);
-  if (b->order && cli_table_rows(t) == QUESTIONS_SHOWN && !c->values[CLI_QUIET])
-    printf("\nThese are the first %d; --csv and --json have all.\n", QUESTIONS_SHOWN);
+  if (b->order && !c->values[CLI_QUIET]) put_counts(t);
   return true;
 }
 
@@ -241,18 +269,16 @@ static char *select_of(const cli_board *b, bool plain, const char *where) {
   for (int i = 0; plain && i < MOST_SHOWN && b->columns[i].name; i++)
     sqlite3_str_appendf(sql, "%s %s AS \"%w\"", i ? "," : "", b->columns[i].sql,
                         b->columns[i].name);
-  sqlite3_str_appendf(sql, " FROM eval_%s(?1, ?2)%s%s", b->verb, where,
+  sqlite3_str_appendf(sql, " FROM eval_%s(?1, ?2) AS b%s%s", b->verb, where,
                       plain && b->order ? b->order : "");
   return sqlite3_str_finish(sql);
 }
 
 static int ask_board(const cli *c, const cli_results *r) {
-  const cli_board *b = board_of(c->verb);
   const char *first = model_given(c, CLI_A, CLI_BASELINE);
   const char *second = model_given(c, CLI_B, CLI_CANDIDATE);
-  int status = check_model(c, r, first);
-  if (status == CLI_OK) status = check_model(c, r, second);
-  if (status != CLI_OK) return status;
+  const cli_board *b = board_of(c->verb, first && second);
+  int status = CLI_OK;
   bool plain = cli_is_plain(c);
   char *sql = select_of(b, plain, where_of(first, second));
   if (!sql) return cli_fail_memory(c);

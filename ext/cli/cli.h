@@ -204,13 +204,16 @@ typedef struct cli_table cli_table;
 
 /* Collects the rows of a statement, to be printed as aligned text that fits in `width` columns
 ** (0: any width).  A column whose name begins with ? is left out where it is empty; one that
-** begins with ! is not shown, but can be read by cli_table_noted(). */
+** begins with ! is not shown, but can be read by the last two functions. */
 cli_table *cli_collect(sqlite3_stmt *rows); /* NULL: see the connection's error */
 bool cli_print_table(const cli_table *t, FILE *to, int columns); /* false without memory */
 bool cli_print_markdown(const cli_table *t, FILE *to);
 size_t cli_table_rows(const cli_table *t);
-bool cli_table_noted(const cli_table *t, const char *part);
 void cli_free_table(cli_table *t);
+
+/* Whether a cell that is not shown has this part; and the first cell of a column, by its name. */
+bool cli_table_noted(const cli_table *t, const char *part);
+const char *cli_table_first(const cli_table *t, const char *name);
 
 /* forms.c */
 bool cli_is_plain(const cli *c); /* neither JSON nor CSV */

@@ -106,6 +106,12 @@ bool cli_table_noted(const cli_table *t, const char *part) {
   return false;
 }
 
+const char *cli_table_first(const cli_table *t, const char *name) {
+  int i = 0;
+  while (strcmp(t->names[i], name) != 0) i++;
+  return cell_text(t, 0, i);
+}
+
 /*
 ** Widths
 */

@@ -15,8 +15,10 @@ static const char *const help_leaderboard[] = {
     "Answers that errored are left out; --errors wrong counts them as wrong.", NULL};
 static const char *const help_compare[] = {
     "Every pair of models on the questions that both answered: the difference A - B, its "
-    "interval, and a verdict. The verdict is corrected for testing all pairs (Holm's method), "
-    "except for a pair that you name.",
+    "interval, and a verdict. p and verdict are corrected for testing all pairs (Holm's method), "
+    "except for a pair that you name by --a and --b. --a alone shows all pairs of that model.",
+    "Graded answers: \"unless it sometimes fails outright\" means that a few answers with the "
+    "worst score, of which none was seen, could undo the lead.",
     "  evalci compare evals.db --a new --b old", NULL};
 static const char *const help_tasks[] = {"Each model on each task (benchmark, suite, category).",
                                          "  evalci tasks evals.db --markdown", NULL};
@@ -38,8 +40,8 @@ static const char *const help_slices[] = {
 static const char *const help_questions[] = {
     "Each question: how many models answered it, how difficult it is, and whether the models "
     "that are right on it are good on the others (item-rest correlation). Notes mark questions "
-    "that all models or none have right, and those whose answer key may be wrong, which come "
-    "first.",
+    "that all models or none have right, and those whose answer key may be wrong. These come "
+    "first, then those that no model has right, then the most difficult.",
     "  evalci questions evals.db --csv > questions.csv", NULL};
 static const char *const help_votes[] = {
     "Ratings from votes, each of which compares two models, as in an arena: each model with its "

@@ -241,7 +241,10 @@ def test_pairs():
     same("as baseline and candidate", json.loads(ends("a pair", 0, "compare", results, "--baseline", "new", "--candidate", "old", "--json")), out)
     out = json.loads(ends("all of one", 0, "compare", results, "--a", "old", "--json"))
     same("each with A", {row["model_a"] for row in out}, {"old"})
-    ends("no such model", 3, "compare", results, "--a", "none", says=["has no model 'none'", "old"])
+    ends("no such model", 3, "compare", results, "--a", "none", says="has no model 'none'; evalci leaderboard lists them")
+    ends("a name that is near", 3, "compare", results, "--a", "new", "--b", "OLDE", says="has no model 'OLDE'; did you mean 'old'?")
+    ends("a part of a name", 3, "slices", results, "--a", "a-model", says="did you mean 'a-model-with-a-name-that-is-long/2025-05-14'?")
+    ends("near names of a gate", 3, "gate", results, "--baseline", "odl", "--candidate", "new", says="did you mean 'old'?")
     ends("nor in slices", 3, "slices", results, "--candidate", "it's", says="has no model 'it's'")
     numbered = HERE / "numbered.db"
     db = sqlite3.connect(numbered)
@@ -251,6 +254,72 @@ def test_pairs():
     out = json.loads(ends("a model that is a number", 0, "compare", numbered, "--a", "8", "--b", "7", "--json"))
     same("is found by its text", [(row["model_a"], row["model_b"]) for row in out], [(8, 7)])
     ends("and by a gate", 0, "gate", numbered, "--baseline", "7", "--candidate", "8", "--margin", "0.3")
+
+
+def test_verdicts():
+    """A pair that is named has its own p and verdict; a table of all pairs has the corrected ones, and says that intervals
+    are each pair's own."""
+    rows = [(m, q, q != 0 if m == "new" else q == 0 or q > 9) for m in ("new", *(f"old {i}" for i in range(7))) for q in range(60)]
+    alike = HERE / "alike.db"
+    with sqlite3.connect(alike) as db:
+        db.execute("CREATE TABLE results(model, item, correct)")
+        db.executemany("INSERT INTO results VALUES (?, ?, ?)", rows)
+    pair = json.loads(ends("a pair", 0, "compare", alike, "--a", "new", "--b", "old 3", "--json"))[0]
+    p = 2 * 1 / 2 ** 10 + 10 / 2 ** 10  # 9 questions for one and 1 for the other, two-sided mid-p
+    check(f"p of the pair {pair['p']}, {p}, of all {pair['p_all']}", abs(pair["p"] - p) < 1e-12 and abs(pair["p_all"] - 28 * p) < 1e-12 and
+          (pair["verdict"], pair["verdict_all"]) == ("A better", "not separated"))
+    out = ends("in words", 0, "compare", alike, "--a", "new", "--b", "old 3")
+    check(f"the pair's own: {out}", re.search(r"^A +B +n +A - B +interval +p +verdict$", out, re.M) and
+          re.search(r"^new +old 3 +60 +\+13.3 +\S+ +0\.012 +A better$", out, re.M))
+    same("as the old model", "−13.3" in ends("the other way", 0, "compare", alike, "--a", "old 3", "--b", "new"), True)
+    for given in ((), ("--a", "new"), ("--b", "new")):
+        out = ends(f"a table, {given}", 0, "compare", alike, *given, says="its own interval excludes 0")
+        check(f"is of all pairs, and says so: {out}", re.search(r"^A +B +n +A - B +own interval +corrected p +verdict$", out, re.M) and
+              re.search(r"^new +old 3 .* 0\.328 +not separated$" if given != ("--b", "new") else r"^old 3 +new .* 0\.328 +not separated$", out, re.M))
+    check("p of 1 is 1", re.search(r"^old 0 +old 1 .* 1\.000 +tied$", ends("ties", 0, "compare", alike), re.M))
+    graded = HERE / "graded.db"
+    with sqlite3.connect(graded) as db:
+        db.execute("CREATE TABLE results(model, item, score)")
+        db.executemany("INSERT INTO results VALUES (?, ?, ?)", [(m, q, 0.6 + q % 7 / 50 + (m == "a") * (2 + q % 3) / 100) for m in "ab" for q in range(30)])
+    for given in ((), ("--a", "a", "--b", "b")):
+        out = ends(f"a hedge, {given}", 0, "compare", graded, *given, says="ci_unseen")
+        check(f"in the verdict: {out}", "A better unless it sometimes fails outright" in " ".join(re.sub(r"^a .*?(A better)|^ {20,}", r"\1", out, flags=re.M).split()))
+    check("for who needs it", "ci_unseen" not in ends("no hedge", 0, "compare", alike))
+
+
+def test_chances():
+    """A probability that would round to 1 or 0 is above .999 or below .001."""
+    sure = HERE / "sure.csv"
+    sure.write_text("model,item,correct\n" + "".join(f"{m},{q},{int(m == 'good' or q % 2)}\n" for m in ("good", "bad") for q in range(60)))
+    out = ends("a leaderboard", 0, "leaderboard", sure)
+    check(f"P(best): {out}", re.search(r"^ *1 +good .* >0\.999 +60$", out, re.M) and re.search(r"^ *2 +bad .* <0\.001 +60$", out, re.M))
+    out = ends("a pair", 0, "compare", sure)
+    check(f"p: {out}", re.search(r" <0\.001 +A better$", out, re.M) and "0.000" not in out)
+    out = ends("a pair in Markdown", 0, "compare", sure, "--markdown")
+    check(f"in Markdown: {out}", "| &lt;0.001 |" in out)
+    out = ends("slices", 0, "slices", sure)
+    check(f"of slices: {out}", re.search(r" <0\.001 +regressed$", out, re.M))
+
+
+def test_questions():
+    """Sorted by the number: 100.0% comes before 99.0%; then what needs a look is first, and counted."""
+    some = HERE / "questions.csv"
+    wrong = [(m, f"hard {q}", 0) for m in range(100) for q in range(2)]
+    nearly = [(m, f"rare {q}", int(m == 0)) for m in range(100) for q in range(3)]
+    easy = [(m, f"easy {q}", int(m < 91)) for m in range(100) for q in range(60)] + [(m, "given", 1) for m in range(100)]
+    keyed = [(m, "keyed", int(m >= 91)) for m in range(100)]
+    some.write_text("model,item,correct\n" + "".join(f"m{m},{q},{c}\n" for m, q, c in wrong + nearly + easy + keyed))
+    out = ends("questions", 0, "questions", some)
+    rows = re.findall(r"^\s*(?:\S+\s+)?(hard|rare|easy|given|keyed)\b.* (\S+%)  +\S+%–", out, re.M)
+    same("the first are", [name for name, _ in rows[:7]], ["keyed", "hard", "hard", "rare", "rare", "rare", "easy"])
+    same("with their difficulty", [share for _, share in rows[:7]], ["91.0%", "100.0%", "100.0%", "99.0%", "99.0%", "99.0%", "9.0%"])
+    check(f"they are counted: {out}", "Of 67 questions, 2 are always wrong, 1 is perhaps miskeyed and 1 is always right. These are the first 50; --csv and --json have all."
+          in " ".join(out.split()))
+    wanted = json.loads(ends("as JSON", 0, "questions", some, "--json"))
+    same("as the table says", [sum(r["note"] == note for r in wanted) for note in ("always wrong", "perhaps miskeyed", "always right")], [2, 1, 1])
+    check("all of them", len(wanted) == 67)
+    few = ends("few", 0, "questions", results)
+    check(f"no more than there are: {few}", "Of 60 questions" in few)
 
 
 def test_columns():
