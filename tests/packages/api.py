@@ -96,6 +96,9 @@ def check_boards(name, got, sql):
     check(f"{name}: options of an import", [row[:3] for row in got["from"]] == [["all", 2, 1]])
     pair = "SELECT * FROM eval_compare WHERE model_a = ? AND model_b = ?"
     check(f"{name}: a pair by its names, in that order", got["named"] == sql.rows(pair, "<b>large", "small \"'; --"))
+    own = sql.rows("SELECT p, verdict FROM eval_compare WHERE model_a = ? AND model_b = ?", "<b>large", "small \"'; --")[0]
+    check(f"{name}: pairs are shown with the verdict of all, one with its own", all(f">{head}</th>" in got["pairs"] and f">{head}</th>" not in got["pair"] for head in ("p_all", "verdict_all"))
+          and f">{own[0]:.3f}<" in got["pair"] and f">{own[1]}<" in got["pair"])
     check(f"{name}: all pairs of a model", [row[:2] for row in got["first"]] == [["漢", "<b>large"], ["漢", "small \"'; --"]])
     verdict, passes, reaches = got["gate"]
     wanted = sql.db.execute("SELECT * FROM eval_gate('results', NULL, '漢', '<b>large', 0.1, 0.95)")
@@ -144,7 +147,7 @@ def check_calls(name, got, sql):
 def check_errors(name, got):
     wanted = {
         "column": "no column model", "value": 'name it as a keyword, score="correct"|named as a keyword, score="correct"',
-        "option": 'options has no key "modle"', "model": "no model 'nobody'; there are <b>large, 漢", "empty": "ValueError: data must have rows",
+        "option": 'options has no key "modle"', "model": "results has no model 'nobody'; leaderboard() lists them", "empty": "ValueError: data must have rows",
         "file": "FileNotFoundError: no file or folder 'none.csv'", "unreadable": 'say which it is by model="COLUMN"',
         "counts": "k must be at most n", "few": "call it as bayes_ci_counts(k, n [, level [, a, b]])", "named": "unexpected argument 'width'",
         "left out": "argument 'width' is missing", "ragged": "as many in every argument, got 1 and 2", "no function": "AttributeError",

@@ -167,6 +167,7 @@ def main():
             "odd report": os.name == "nt" or [s.report(name, f"{name}.html") == f"{name}.html" and os.path.getsize(f"./{name}.html") > 10000 for name in NAMED],
             "report": s.report("answers.db", "page.html", title="<T>"), "page": Path("page.html").read_text(encoding="utf-8"),
             "page of rows": s.report(DICTS, note="a note"), "html": s.leaderboard(DICTS)._repr_html_(), "pairs": s.compare(DICTS)._repr_html_(),
+            "pair": s.compare(DICTS, a="<b>large", b="small \"'; --")._repr_html_(),
             "changed": changed(), "none drawn": said(lambda: s.ci_methods(18, 20)._repr_html_()),
         }
         out["doctest"] = list(doctest.testmod(sqlite_evalci))

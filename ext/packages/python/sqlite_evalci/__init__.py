@@ -94,32 +94,21 @@ def _arguments(source: _ask.Source, **more: Any) -> str:
     return f"{_ask.literal(source.table)}, {_ask.literal(json.dumps(given))}"
 
 
-def _pairs(arguments: str, a: Any, b: Any) -> str:
-    """A WHERE clause for the pairs whose first model is a and whose second is b, as far as these are given."""
-    models = f"(SELECT model FROM eval_leaderboard({arguments}))"
-    first, second = (f"IN {models}" if model is None else f"= {_ask.literal(model)}" for model in (a, b))
-    return f" WHERE model_a {first} AND model_b {second}"
-
-
-def _demand_models(name: str, named: Sequence[Any], there: Sequence[Any]) -> None:
-    for model in named:
-        if model is not None and model not in there:
-            raise Error(f"{name}: no model {model!r}; there are {', '.join(map(str, there))}")
+def _pairs(named: Mapping[str, Any]) -> str:
+    """A WHERE clause for every pair of the models that are named, in the places named."""
+    given = [f"{column} = {_ask.literal(model)}" for column, model in named.items() if model is not None]
+    return " WHERE " + " AND ".join(given) if given else ""
 
 
 def _verb(name: str, about: str, pairs: bool = False, usual: str = "results") -> "Verb":
     """The table of a verb of the program over any data; a and b may name the models of a pair."""
     def verb(data: "Data", *, table: Optional[str] = None, **options: Any) -> "pandas.DataFrame":
-        named = [options.pop(key, None) for key in ("a", "b")] if pairs else [None, None]
+        named = {f"model_{key}": options.pop(key, None) for key in ("a", "b") if pairs}
         with _ask.opened(data, table, _options(options), usual) as source:
-            arguments = _arguments(source)
-            asked = f"SELECT * FROM eval_{name}({arguments})" + (_pairs(arguments, *named) if any(x is not None for x in named) else "")
-            names, rows = source.ask(asked)
+            names, rows = source.ask(f"SELECT * FROM eval_{name}({_arguments(source)}){_pairs(named)}")
             if not rows:
                 names = [column for column, in source.ask(f"SELECT name FROM pragma_table_info('eval_{name}')")[1]]
-                if any(x is not None for x in named):
-                    _demand_models(name, named, [model for model, in source.ask(f"SELECT model FROM eval_leaderboard({arguments})")[1]])
-        parsed = {i for i, column in enumerate(names) if re.fullmatch("shrunken|(.*_)?ci", column)}
+        parsed = {i for i, column in enumerate(names) if re.fullmatch("shrunken|(.*_)?ci(_unseen)?", column)}
         return _table(names, [tuple(_parsed(x) if i in parsed else x for i, x in enumerate(row)) for row in rows])
 
     verb.__name__ = verb.__qualname__ = name
@@ -142,7 +131,8 @@ leaderboard = _verb("leaderboard", """Each model with its accuracy, its interval
     (['large', 'small'], [0.992, 0.906])""")
 compare = _verb("compare", """Every two models on the questions that both answered: the difference A - B, and whether it is real.
 
-    a="new", b="old" compares these two alone; a="new" compares it with every other.
+    a="new", b="old" compares these two alone; a="new" compares it with every other.  Without either each pair is there
+    once, the model that is higher in the leaderboard as A.
 
     >>> import sqlite_evalci
     >>> pairs = sqlite_evalci.compare(sqlite_evalci._ANSWERS, a="new", b="old")

@@ -13,8 +13,9 @@ BEFORE = ("rank", "model", "model_a", "model_b", "task", "item", "k")
 BARS = (("accuracy", "lo", "hi"), ("diff", "lo", "hi"), ("difficulty", "lo", "hi"), ("pass_at_k", "at_lo", "at_hi"),
         ("pass_hat_k", "hat_lo", "hat_hi"), ("rating", "lo", "hi"), ("task_share", "task_lo", "task_hi"),
         ("question_share", "question_lo", "question_hi"), ("rerun_share", "rerun_lo", "rerun_hi"))
-AFTER = ("p_best", "p_average", "first_place", "p_all", "p_bh", "verdict_all", "verdict", "models", "questions", "n", "votes", "note")
-INSTEAD = {"n": "questions", "verdict": "verdict_all"}  # columns not shown if the other one has values
+AFTER = ("p_best", "p_average", "first_place", "p_all", "p", "p_bh", "verdict_all", "verdict", "models", "questions", "n", "votes", "note")
+INSTEAD = {"n": "questions"}  # columns not shown if the other one has values
+CHANCES = ("p_best", "p_all", "p", "p_bh")
 NAMES = ("model", "model_a", "model_b", "task", "item")  # wrapped where there is little room, so that bars are in sight
 MOST = 100
 WIDTH, HEIGHT = 180, 16
@@ -29,6 +30,24 @@ def text(x):
     if not is_number(x):
         return "" if str(x) in ("None", "nan", "<NA>", "NaT") and not isinstance(x, str) else str(x)
     return (f"{x:.0f}" if x == int(x) or abs(x) >= 100 else f"{x:.3f}").replace("-", "−")
+
+
+def chance(name, x):
+    """A probability; what would round to 0 or 1 is below .001 or above .999, but the p of a test is often 1."""
+    if not is_number(x):
+        return text(x)
+    return "<0.001" if x < 0.0005 else ">0.999" if x >= 0.9995 and (x < 1 or name == "p_best") else f"{x:.3f}"
+
+
+def judged(rows):
+    """Pairs with one p and one verdict each: those of all pairs, but of a pair that is alone its own."""
+    if "verdict_all" not in rows[0]:
+        return [{**row, "p": None} for row in rows]
+    if len(rows) == 1:
+        return [{**row, "p_all": None, "verdict_all": None} for row in rows]
+    return [{**row, "p": None, "verdict": None,
+             "verdict_all": row["verdict"] if str(row["verdict"]).startswith(f"{row['verdict_all']} unless") else row["verdict_all"]}
+            for row in rows]
 
 
 def percent(x):
@@ -78,8 +97,8 @@ def columns(rows):
     drawn = [names for names in BARS if rows and all(name in rows[0] for name in names)]
     if not drawn:
         return []
-    rows = [ranked(row) for row in rows]
-    texts = {name: [text(row[name]) for row in rows] for name in (*BEFORE, *AFTER)
+    rows = [ranked(row) for row in judged(rows)]
+    texts = {name: [chance(name, row[name]) if name in CHANCES else text(row[name]) for row in rows] for name in (*BEFORE, *AFTER)
              if name in rows[0] and INSTEAD.get(name) not in rows[0]}
     before, after = ([(name, texts[name]) for name in names if any(texts.get(name, ()))] for names in (BEFORE, AFTER))
     return [*before, *(column for names in drawn for column in measured(rows, names)), *after]
