@@ -302,8 +302,10 @@ def compare_numbers(db, page, name, models):
             continue
         for x, y, sign in ((a, b, 1), (b, a, -1)):
             better = "A better" if sign > 0 else "B better"
-            words = verdict if verdict in ("not separated", "tied") else "probably better" if \
+            alone, hedge, _ = (verdict or "").partition(" unless it sometimes fails outright")
+            words = alone if alone in ("not separated", "tied") else "probably better" if \
                 all_pairs == "not separated" else "clearly better" if all_pairs == better else "clearly worse"
+            words += hedge
             wanted[x, y] = (sign * diff, *((lo, hi) if sign > 0 else (-hi, -lo)), p if sign > 0 else 1 - p, n, words)
     shown = page.columns("compare")
     check(f"{name}: every pair once: {len(shown)}", len({frozenset((r["model"][0], r["against"][0])) for r in shown}) ==
@@ -430,7 +432,7 @@ def first_sentence(db, page, name, models):
                                          [leader]):
         ours = "A better" if a == leader else "B better"
         stands[b if a == leader else a] = "behind" if among == ours else "ahead" if among.endswith("better") else \
-            "likely" if alone == ours else "open"
+            "likely" if (alone or "").startswith(ours) else "open"
     of = {stand: [m for m, a, *_ in rows[1:] if a != accuracy and stands.get(m) == stand] for stand in ("open", "likely", "behind")}
     near, likely, behind = of.values()
     some = behind or likely
@@ -529,17 +531,16 @@ def report(path, name):
     return (path / f"{name}.html").read_text()
 
 
-def shape(path, name, rows):
+def filled(path, name, rows):
     db = connect(path / f"{name}.db")
     insert(db, rows())
     if name in VOTED:
         votes(db)
-    text = report(path, name)
-    tables = "results,votes" if name in VOTED else "results"
-    check(f"{name}: the database is left as it was", db.execute("SELECT group_concat(name) FROM sqlite_master").fetchone()[0] == tables)
-    check(f"{name}: the page needs nothing else", not re.search(r"(src|href)=|@import|url\(|https?:", text))
-    check(f"{name}: the database and the date are named", f"{name}.db" in text and
-          re.search(r"this page was made on 20\d\d-\d\d-\d\d \d\d:\d\d UTC", text))
+    return db
+
+
+def numbers(db, text, name):
+    """Everything that can be read from the page's text."""
     page = Page(text)
     models = leaderboard_numbers(db, page, name)
     pairs = db.execute("SELECT count(*) FROM eval_compare WHERE p_all IS NOT NULL").fetchone()[0]
@@ -553,6 +554,18 @@ def shape(path, name, rows):
     task_numbers(db, page, text, name, models)
     vote_numbers(db, page, name)
     check(f"{name}: names stay text", set(page.tags).isdisjoint({"img", "iframe"}) and page.tags.count("script") == 1)
+    return page
+
+
+def shape(path, name, rows):
+    db = filled(path, name, rows)
+    text = report(path, name)
+    tables = "results,votes" if name in VOTED else "results"
+    check(f"{name}: the database is left as it was", db.execute("SELECT group_concat(name) FROM sqlite_master").fetchone()[0] == tables)
+    check(f"{name}: the page needs nothing else", not re.search(r"(src|href)=|@import|url\(|https?:", text))
+    check(f"{name}: the database and the date are named", f"{name}.db" in text and
+          re.search(r"this page was made on 20\d\d-\d\d-\d\d \d\d:\d\d UTC", text))
+    page = numbers(db, text, name)
     without_script(path, name, text)
     for width in (1200, PHONE):
         measured = opened(path, name, width)
