@@ -14,11 +14,11 @@
 ** 5. p is corrected for testing all pairs by Holm's method: in the order of p, the i-th of k,
 **    from 0, is multiplied by k - i, and none is less than the one before.
 ** 6. The interval of 2 knows only differences like those seen.  If a model's scores are a little
-**    higher on nearly every question, and the worst on a few, it is called better in up to 65% of
-**    evals of 15 questions although it is not (38% at 30, 14% at 60, 5% at 100; with ties 36% at
-**    15).  A second interval, that of a mean of scores from -1 to 1, allows for it.  Where answers
-**    are right or wrong, also asked four or ten times, such verdicts are 2 to 5%: no larger
-**    difference is unseen.
+**    higher on many questions, and the worst on a few, it is called better in 18 to 65% of evals of
+**    15 questions, and in 4 to 7% of 100, although it is not, with ties or without
+**    (tests/measured/verdicts.md).  A second interval, that of a mean of scores from -1 to 1,
+**    allows for it.  Where answers are right or wrong, also asked four or ten times, such verdicts
+**    are 2 to 3%, as they should be.
 */
 #include <stdlib.h>
 #include <string.h>

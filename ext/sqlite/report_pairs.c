@@ -112,6 +112,13 @@ static void report_pair_row(report *r, const report_axis *axis, const report_pai
   report_add(r, "</tr>\n");
 }
 
+static bool report_any_hedged(const report *r) {
+  for (size_t i = 0; i < r->shown; i++)
+    for (size_t j = i + 1; j < r->shown; j++)
+      if (report_pair_of(r, i, j)->hedged) return true;
+  return false;
+}
+
 static void report_pair_table(report *r) {
   report_axis axis = report_pair_axis(r);
   sqlite3_str_appendf(r->out, "<details%s><summary>Every pair, the better one first</summary>\n",
@@ -130,6 +137,11 @@ static void report_pair_table(report *r) {
     for (size_t j = i + 1; j < r->shown; j++)
       if (report_pair_of(r, i, j)->n > 0) report_pair_row(r, &axis, report_pair_of(r, i, j));
   report_close_table(r);
+  if (report_any_hedged(r))
+    report_add(r,
+               "<p class=\"soft\">Unless it sometimes fails outright: a few answers with the worst "
+               "score, of which none was seen, could undo the lead. "
+               "<span class=\"soft\">(<code>ci_unseen</code>)</span></p>\n");
   report_add(r, "</details>\n");
 }
 

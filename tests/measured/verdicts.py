@@ -5,7 +5,8 @@
 
 Which p, corrected for all pairs by Holm's method, calls some pair of equal models different in at most 5% of evals, and
 how many pairs of real boards does it separate?  How should two models be compared on questions with several attempts?
-How well does the interval for other tasks cover?  The simulations have a seed; every number comes from the extension,
+How well does the interval for other tasks cover?  How often is a model called better that gains a little on most questions
+and fails outright on a few?  The simulations have a seed; every number comes from the extension,
 through SQL.  Writes verdicts.md, the same bytes on every run; the exit status is 1 if the board misses a bar.
 """
 import argparse
@@ -203,6 +204,74 @@ def attempts(ext, questions, tries, missing, apart, spread):
     return {name: (float(np.mean((b[:, 0] <= truth) & (truth <= b[:, 1]))), float(np.mean(b[:, 1] - b[:, 0]))) for name, b in bounds.items()}
 
 
+# Two models, failures that were not seen
+
+
+def judged(random, n, fails):
+    """A judge's scores from 1 to 10; A gains a step on some questions."""
+    b = np.round(np.clip(random.normal(7, 1, n), 2, 9)) / 9 - 1 / 9
+    a = b + (random.random(n) < 9 * b * fails / (1 - fails)) / 9
+    return a, b
+
+
+def close(random, n, fails):
+    """Scores without ties; A gains a little on all questions."""
+    b = np.clip(0.75 + 0.08 * random.standard_normal(n), 0.5, 0.9)
+    return b / (1 - fails) + np.clip(0.015 * random.standard_normal(n), -0.05, 0.05), b
+
+
+def tried(tries):
+    """Right or wrong, asked several times."""
+    def draw(random, n, fails):
+        chance = random.uniform(0.4, 0.9, n)
+        return (random.binomial(tries, np.minimum(1, chance / (1 - fails))) / tries, random.binomial(tries, chance) / tries)
+    return draw
+
+
+def apart(random, n, gap):
+    """Graded scores all over their range; A is better by the gap."""
+    b = random.uniform(0.2, 0.8, n)
+    return tuple(np.clip(x + random.normal(0, 0.15, n), 0, 1) for x in (b + gap, b))
+
+
+def fifths(random, n, gap):
+    """The same in fifths."""
+    b = random.uniform(0, 1, n)
+    return tuple(np.round(4 * np.clip(x + random.normal(0, 0.25, n), 0, 1)) / 4 for x in (b + gap, b))
+
+
+POPULATIONS = (("graded, no ties", close, 0.03), ("a judge's 1 to 10", judged, 0.03), ("a judge's 1 to 10", judged, 0.06),
+               ("right or wrong, 4 attempts", tried(4), 0.05), ("right or wrong, 10 attempts", tried(10), 0.05),
+               ("graded, spread", apart, None), ("graded, fifths", fifths, None))
+ASKED = (15, 30, 60, 100)
+
+
+def unseen(ext, population, n):
+    """How often A is called better: by paired_mean_diff_ci, and by mean_ci of the differences from -1 to 1 too.  A fails
+    outright on a share of questions, so that its mean is B's; without such a share it is better."""
+    _, draw, fails = POPULATIONS[population]
+    random = np.random.default_rng([SEED, n, population])
+    called = np.zeros(2)
+    for _ in range(RUNS):
+        a, b = draw(random, n, fails or 0.5 / math.sqrt(n))
+        if fails:
+            a = np.where(random.random(n) < fails, 0, a)
+        own, wide = ext.db.execute("""SELECT paired_mean_diff_ci(value ->> 0, value ->> 1), mean_ci((value ->> 0) - (value ->> 1), 0.95, -1, 1)
+                                      FROM json_each(?)""", (json.dumps(list(zip(a.tolist(), b.tolist()))),)).fetchone()
+        called += [json.loads(own)[0] > 0, json.loads(own)[0] > 0 and json.loads(wide)[0] > 0]
+    return called / RUNS
+
+
+def unseen_lines(ext):
+    lines = ["## Two models, failures that were not seen", "",
+             f"How often A is called better, of {RUNS:,} evals: by `ci` of `eval_compare`, which is `paired_mean_diff_ci`, and, after the comma, by `ci_unseen` as well. In the first five rows A fails outright on a share of questions and gains a little on the others, so that it is no better; 2.5% is right. In the last two it is better, by 0.5 over the root of the number of questions.",
+             "", "| scores | fails outright | " + " | ".join(f"{n} questions" for n in ASKED) + " |", "|---|---|" + "---|" * len(ASKED)]
+    for i, (words, _, fails) in enumerate(POPULATIONS):
+        cells = [unseen(ext, i, n) for n in ASKED]
+        lines.append(f"| {words} | {f'{fails:.0%}' if fails else 'never'} | " + " | ".join(f"{own:.1%}, {wide:.1%}" for own, wide in cells) + " |")
+    return [*lines, "", "An interval knows only differences like those seen. Of graded answers a few unseen failures can undo many small gains, and `verdict` says `A better unless it sometimes fails outright` where `ci_unseen` does not exclude 0. Right or wrong answers, also asked several times, have no gains that are so small, and `verdict` does not say it."]
+
+
 def page(ext):
     """The page, and whether the board holds what it says."""
     lines = ["# Verdicts", "",
@@ -245,7 +314,7 @@ def page(ext):
         cells = attempts(ext, questions, tries, missing, apart, spread)
         held &= cells["question means"][0] >= 0.93
         lines.append(f"| {questions} | {tries} | {missing:.0%} | " + " | ".join(f"{coverage:.1%}, {width:.3f}" for coverage, width in cells.values()) + " |")
-    lines += ["", "Question means use every attempt, also if the models have different numbers of attempts, and their interval is never wider; with equal numbers of attempts at each question the two intervals are the same. So `eval_compare` uses question means."]
+    lines += ["", "Question means use every attempt, also if the models have different numbers of attempts, and their interval is never wider; with equal numbers of attempts at each question the two intervals are the same. So `eval_compare` uses question means.", "", *unseen_lines(ext)]
     return "\n".join(lines) + "\n", held
 
 

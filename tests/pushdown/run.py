@@ -30,7 +30,11 @@ HERE = ROOT / "tests/pushdown"
 ORACLE = (ROOT / "tests/board/oracle.sql").read_text()
 # The range in which tasks are imagined is not computed in whole numbers.
 TASKS = ", round(task_lo, 12) AS task_lo, round(task_hi, 12) AS task_hi"
-COLUMNS = {"leaderboard": "model, n, correct, errored, accuracy, ci, lo, hi, method, tasks, bar, err_lo, err_hi" + TASKS, "compare": "*"}
+COLUMNS = {"leaderboard": "model, n, correct, errored, accuracy, ci, lo, hi, method, tasks, bar, err_lo, err_hi" + TASKS, "compare":
+           "model_a, model_b, n, both, only_a, only_b, neither, diff, ci, lo, hi, prob_a_better, verdict, p, p_all, verdict_all, method, mean_a, mean_b, err_lo, err_hi"}
+# Each pair once, the first in the alphabet as A.
+BOARD = {"leaderboard": "eval_leaderboard", "compare": "(SELECT c.* FROM eval_leaderboard AS a JOIN eval_leaderboard AS b ON a.model < b.model "
+         "JOIN eval_compare AS c ON c.model_a = a.model AND c.model_b = b.model ORDER BY a.model, b.model)"}
 COUNTS = ["models", "tasks", "items", "pairs", "scores", "diffs"]
 PARTITIONS = 4
 TABLE = ("CREATE TABLE answers(model TEXT NOT NULL, task TEXT NOT NULL, item BIGINT NOT NULL,"
@@ -276,7 +280,7 @@ def rows_sql(tasks):
 def answers_of(db, which, graded=False):
     """What a user sees: the rows of the two tables, in the columns that counts can give, and the results of the other
     methods, by name."""
-    found = {name: db.execute(f"SELECT {columns} FROM {('eval_', '')[which]}{name}") for name, columns in COLUMNS.items()}
+    found = {name: db.execute(f"SELECT {columns} FROM {name if which else BOARD[name]}") for name, columns in COLUMNS.items()}
     found.update((name, db.execute(queries[which])) for name, queries in METHODS.items() if not graded or name not in UNGRADED)
     return {name: ([column[0] for column in rows.description] if name in COLUMNS else None,
                    rows.fetchall()) for name, rows in found.items()}

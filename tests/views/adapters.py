@@ -131,8 +131,8 @@ def verdicts(t):
             "INSERT INTO results(model, task, item, correct) VALUES ('poor', 't', 21, 1), ('same', 't', 22, 1)")
     over(t, "verdicts", db,
          [("elsewhere", 20, 20, 0), ("same", 21, 20, 0), ("good", 20, 19, 1), ("poor", 21, 10, 0), ("down", 0, None, 1)],
-         [("good", "poor", 20, 9, 10, 0, 1, "A better"), ("good", "same", 20, 18, 1, 1, 0, "not separated"),
-          ("poor", "same", 20, 8, 1, 11, 0, "B better")])
+         [("same", "good", 20, 18, 1, 1, 0, "not separated"), ("same", "poor", 20, 8, 11, 1, 0, "A better"),
+          ("good", "poor", 20, 9, 10, 0, 1, "A better")])
     t.check("verdicts: independent questions", t.rows(
         db, "SELECT model, method, ci = bayes_ci_counts(correct, n), task_ci, tasks FROM eval_leaderboard WHERE n ORDER BY model"),
         [(m, "bayes", 1, None, 1) for m in ("elsewhere", "good", "poor", "same")])

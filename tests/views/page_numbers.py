@@ -98,6 +98,9 @@ def hedged(path):
     row, = report.Page(page_of(db)).columns("compare")
     check(f"is better unless: {row['verdict'][0]}", row["verdict"][0] == "clearly better unless it sometimes fails outright" and
           db.execute("SELECT verdict FROM eval_compare").fetchone()[0] == "A better unless it sometimes fails outright")
+    check("which is explained", "could undo the lead" in page_of(db))
+    db.execute("UPDATE results SET score = score / 4 WHERE model = 'b'")
+    check("where there is such a pair", "could undo" not in page_of(db) and report.Page(page_of(db)).columns("compare")[0]["verdict"][0] == "clearly better")
 
 
 def main():
