@@ -91,6 +91,7 @@ static const char *const chosen_calls[] = {
     "SELECT * FROM eval_leaderboard('t', '{\"model\":\"i\"}')",
     "SELECT * FROM eval_compare('nowhere', '{\"model\":\"m\"}')",
     "SELECT * FROM eval_gate('answers', NULL, 'another', 'a model that is none')",
+    "SELECT * FROM eval_slices('answers') WHERE model_b = 'a modle'",
     "SELECT * FROM eval_tasks('t', '{\"model\":\"passage\",\"item\":\"i\",\"correct\":\"k\"}')",
     "SELECT clustered_ci_counts(400000000, 1000000000) FROM (WITH r(i) AS (SELECT 1 UNION ALL "
     "SELECT"

@@ -86,6 +86,7 @@ SUITES = {
     "tables": (READER, f"{PYTHON} tests/import/tables.py {READER}"),
     "hostile": (READER, f"{PYTHON} tests/import/hostile.py {READER}"),
     "views": (SO, f"{PYTHON} tests/views/views.py {SO}"),
+    "page_numbers": (SO, f"{PYTHON} tests/views/page_numbers.py {SO}"),
     "adapters": (SO, f"{PYTHON} tests/views/adapters.py {SO}"),
     "tool_views": (SO, f"{PYTHON} tests/views/tools.py {SO}"),
 }
@@ -102,7 +103,8 @@ AREAS = [
     (r"ext/stats/(agreement\w*|judged\w*|rerun|bounded)\.c$", "references sql"),
     (r"ext/stats/\w+\.c$", "numeric models references properties sql"),
     (r"ext/sqlite/(svg|axis|forest|heatmap|picture|drawing)\.c$", "pictures internals sql"),
-    (r"ext/(sqlite/(board|report)_\w+|board/\w+)\.c$", "sql gate slices cost oom board"),
+    (r"ext/sqlite/report_\w+\.c$", "page_numbers sql oom"),
+    (r"ext/(sqlite/board_\w+|board/\w+)\.c$", "sql gate slices cost oom board page_numbers"),
     (r"ext/sqlite/\w+\.c$", "sql internals surface hosts"),
     (r"ext/import/(?!views)\w+\.c$", "trackers tables tools hostile memory"),
     (r"ext/cli/\w+\.c$", "cli cli_gate writing"),
