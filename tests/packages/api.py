@@ -172,6 +172,7 @@ def check_pages(name, got):
         html = got[what]
         check(f"{name}: a notebook's {what} draws every row, its text escaped: {html[:200]}",
               html.count("<svg") == html.count("<circle") == models and html.count("<tr>") == models + 1 and "<b>" not in html and "&lt;b&gt;large" in html)
+    check(f"{name}: a chance is never rounded to 0 or 1: {got['chances']}", got["chances"] == [">0.999", "1.000", ">0.999", "<0.001", "0.030", ""])
     check(f"{name}: a table with other cells is shown: {got['changed']}", all(text in got["changed"] for text in ("2026-01-02", "[1, 2]", ">inf<")))
     check(f"{name}: what has nothing to draw is shown as it is", "<svg" not in got["none drawn"])
 

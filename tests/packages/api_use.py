@@ -168,6 +168,7 @@ def main():
             "report": s.report("answers.db", "page.html", title="<T>"), "page": Path("page.html").read_text(encoding="utf-8"),
             "page of rows": s.report(DICTS, note="a note"), "html": s.leaderboard(DICTS)._repr_html_(), "pairs": s.compare(DICTS)._repr_html_(),
             "pair": s.compare(DICTS, a="<b>large", b="small \"'; --")._repr_html_(),
+            "chances": [s._show.chance(name, x) for name, x in (("p_best", 1.0), ("p_all", 1.0), ("p", 0.9996), ("p_bh", 0.0004), ("p", 0.03), ("p", None))],
             "changed": changed(), "none drawn": said(lambda: s.ci_methods(18, 20)._repr_html_()),
         }
         out["doctest"] = list(doctest.testmod(sqlite_evalci))
