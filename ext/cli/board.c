@@ -203,9 +203,10 @@ static void put_notes(const cli *c, const cli_table *t) {
        "One task does not show how tasks differ: its share is little more than the prior. "
        "Compare the questions' share with the reruns'."},
       {"unless it sometimes fails outright",
-       "The better model is ahead if no answer of its is much worse than those seen. \"Unless it "
-       "sometimes fails outright\" means that a few answers with the worst score could undo its "
-       "lead: ci_unseen in --json and --csv allows for them."},
+       "The better model leads on answers like those seen. \"Unless it sometimes fails outright\": "
+       "a few "
+       "answers with the worst score could undo its lead. ci_unseen in --json and --csv allows for "
+       "them."},
       {"nothing in common", "No question was answered by every model: ranks order only models that "
                             "share questions. " CLI_TASK_ADVICE}};
   bool first = true;

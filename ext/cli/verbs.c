@@ -18,7 +18,7 @@ static const char *const help_compare[] = {
     "interval, and a verdict. p and verdict are corrected for testing all pairs (Holm's method), "
     "except for a pair that you name by --a and --b. --a alone shows all pairs of that model.",
     "Graded answers: \"unless it sometimes fails outright\" means that a few answers with the "
-    "worst score, of which none was seen, could undo the lead.",
+    "worst score could undo the lead, which is clear on answers like those seen.",
     "  evalci compare evals.db --a new --b old", NULL};
 static const char *const help_tasks[] = {"Each model on each task (benchmark, suite, category).",
                                          "  evalci tasks evals.db --markdown", NULL};

@@ -140,7 +140,7 @@ static void report_pair_table(report *r) {
   if (report_any_hedged(r))
     report_add(r,
                "<p class=\"soft\">Unless it sometimes fails outright: a few answers with the worst "
-               "score, of which none was seen, could undo the lead. "
+               "score could undo the lead, which is clear on answers like those seen. "
                "<span class=\"soft\">(<code>ci_unseen</code>)</span></p>\n");
   report_add(r, "</details>\n");
 }
