@@ -1,11 +1,13 @@
 """Shared by the suites in Python: they count checks, so that each ends with `N passed, M failed` and fails if it checked
-nothing; and they start the sqlite3 shell."""
+nothing; they print the seeds of their random numbers; and they start the sqlite3 shell."""
+import random
 import sys
 
 # Without ~/.sqliterc.
 SQLITE = ("sqlite3", "-batch", "-init", "/dev/null")
 
 passed = failed = 0
+seeds = {}  # in the order of their first use
 
 
 def check(what, ok):
@@ -15,6 +17,18 @@ def check(what, ok):
         print(f"failed: {what}")
 
 
+def seeded(seed):
+    """Random numbers; the seed is printed at the end."""
+    seeds[seed] = True
+    return random.Random(seed)
+
+
+def print_seeds():
+    if seeds:
+        print("seeds:", *seeds)
+
+
 def finish():
+    print_seeds()
     print(f"{passed} passed, {failed} failed")
     sys.exit(failed > 0 or passed == 0)

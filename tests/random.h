@@ -5,8 +5,15 @@
 #define RANDOM_H
 
 #include <stdint.h>
+#include <stdio.h>
 
-static uint64_t random_state; /* the seed */
+static uint64_t random_state;
+
+/* Begins anew, and prints the seed. */
+static inline void random_seed(uint64_t seed) {
+  random_state = seed;
+  printf("seed %llu\n", (unsigned long long)seed);
+}
 
 static inline uint64_t random_bits(void) {
   uint64_t z = random_state += 0x9e3779b97f4a7c15u;

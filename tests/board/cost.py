@@ -12,7 +12,6 @@ import itertools
 import json
 import math
 import pathlib
-import random
 import sqlite3
 import sys
 
@@ -23,7 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/views")]
 import views  # noqa: E402
 from board import ends_when_interrupted, fails, one, table  # noqa: E402
-from checks import check, finish  # noqa: E402
+from checks import check, finish, seeded  # noqa: E402
 from report import Page  # noqa: E402
 from slices import holm, made, near  # noqa: E402
 
@@ -42,7 +41,7 @@ def filled(rows, columns=COLUMNS):
 
 def spent(rows, seed=1, missing=0.0, apart=0.3):
     """Answers with costs, which rise with the number of the model, and latencies; some of them unknown."""
-    chance = random.Random(seed)
+    chance = seeded(seed)
     found = []
     for r in rows:
         cost = math.exp(chance.gauss(apart * int(r[0][-1]), 0.5)) / 100
@@ -268,7 +267,7 @@ def order_of_rows():
     for name, mine in (("mixed", rows), ("costs alike", alike)):
         found = set()
         for seed in range(6):
-            random.Random(seed).shuffle(mine)
+            seeded(seed).shuffle(mine)
             found.add(repr(table(filled(mine), "SELECT * FROM eval_leaderboard")))
         check(f"{name}: the order of rows changes no digit", len(found) == 1)
 

@@ -11,7 +11,6 @@ import fractions
 import json
 import math
 import pathlib
-import random
 import sqlite3
 import sys
 import tempfile
@@ -20,7 +19,7 @@ from scipy import integrate, stats
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/views")]
-from checks import check, finish  # noqa: E402
+from checks import check, finish, seeded  # noqa: E402
 from views import COLUMNS, loose, opened  # noqa: E402
 
 SHOWN = "*, baseline, candidate, margin, sure"
@@ -239,7 +238,7 @@ def oracle(rows, baseline, candidate, skip, worst=False):
 
 
 def at_random(draws=150):
-    luck = random.Random(7)
+    luck = seeded(7)
     for draw in range(draws):
         rows, graded, most = [], draw % 3 == 2, luck.choice((1, 1, 3))
         for model, skill in (("old", .7), ("new", luck.choice((.6, .7, .8))), ("third", .5)):
@@ -316,7 +315,7 @@ def thresholds():
         check(f"{k} of {n} at {t}: {total} questions settle it in {settled:.3f}", .75 <= settled <= .87)
     says("on the threshold", gate(filled(once("new", [1, 0] * 20)), .5, "new"), "more questions are unlikely to decide")
     # Asked again, and graded.
-    luck = random.Random(3)
+    luck = seeded(3)
     rows = [("new", "t", i, a, int(luck.random() < .2 + .7 * (i % 4 > 0)), None, None) for i in range(40) for a in range(4)]
     db = filled(rows)
     row = gate(db, .6, "new")

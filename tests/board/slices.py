@@ -11,7 +11,6 @@ import itertools
 import json
 import math
 import pathlib
-import random
 import sqlite3
 import sys
 
@@ -22,7 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/views")]
 import views  # noqa: E402
 from board import ends_when_interrupted, fails, one, table  # noqa: E402
-from checks import check, finish  # noqa: E402
+from checks import check, finish, seeded  # noqa: E402
 from views import loose as filled  # noqa: E402
 
 
@@ -154,7 +153,7 @@ def sign_flip(differences):
 
 def graded_slices():
     """p of graded and repeated tasks, by every choice of signs."""
-    chance = random.Random(37)
+    chance = seeded(37)
     rows = [(m, t, q, k, None if t == "g" else chance.randrange(2), round(chance.random(), 1) if t == "g" else None, None, None, None)
             for m in "ab" for t in "gr" for q in range(9) for k in range(1, 3)]
     means = collections.defaultdict(list)
@@ -277,7 +276,7 @@ notes = collections.Counter()
 
 def ability_board(seed, models, questions, miskeyed=(), task="t"):
     """Rows of models whose abilities differ; on miskeyed questions the better models are wrong."""
-    chance = random.Random(seed)
+    chance = seeded(seed)
     hard = [chance.gauss(0, 1) for _ in range(questions)]
     rows = []
     for m in range(models):
@@ -324,7 +323,7 @@ def many_models():
             check(f"{models} models, {r['item']}: {r['p_miskeyed']} {p}", near(r["p_miskeyed"], p, 1e-12 * max(p or 0, 1e-3)))
     for models in (200, 201, 260):
         # Rests without ties: model m has m + 1 of the other questions right.
-        chance = random.Random(models)
+        chance = seeded(models)
         db = made("CREATE TABLE results(model, task, item, correct)")
         db.execute("INSERT INTO results WITH RECURSIVE r(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM r WHERE i < ?1) SELECT m.i, 'rest', q.i, q.i <= m.i"
                    " FROM r AS m JOIN r AS q ON m.i < ?1", (models,))
@@ -358,7 +357,7 @@ def order_of_rows():
     rows = [(*r[:5], r[5] and r[5] * 0.7, *r[6:]) for r in views.answers(48, 6, 4, 12, attempts=(1, 2), graded=(0, 2), missing=0.1)]
     found = []
     for seed in range(3):
-        random.Random(seed).shuffle(rows)
+        seeded(seed).shuffle(rows)
         db = filled(rows)
         found.append([repr(table(db, f"SELECT * FROM {t}")) for t in ("eval_slices", "eval_questions")])
     check("the order of rows changes no digit", found[0] == found[1] == found[2])

@@ -10,7 +10,7 @@ import sqlite3
 import subprocess
 import time
 
-from running import EVALCI, HERE, check, csv, ends, finish, run
+from running import EVALCI, HERE, check, csv, ends, finish, run, seeded
 
 results = csv("results.csv", {"old": 0.7, "new": 0.7, "better": 0.9, "worse": 0.4, "slightly": 0.69}, 200)
 small = csv("small.csv", {"old": 0.7, "new": 0.7}, 20)
@@ -123,7 +123,7 @@ cut = HERE / "cut.db"
 cut.write_bytes(database.read_bytes()[:6000])
 gate("a database that was cut", 3, *GATE, source=cut)
 garbled = HERE / "garbled.db"
-garbled.write_bytes(b"SQLite format 3\0" + os.urandom(5000))
+garbled.write_bytes(b"SQLite format 3\0" + seeded(126).randbytes(5000))
 gate("a file that is not a database", 3, *GATE, source=garbled)
 bad = csv("bad.csv", {"old": 0.5}, 3)
 bad.write_text(bad.read_text() + "new,t,1,maybe\n")

@@ -8,7 +8,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
-from checks import check, finish  # noqa: E402,F401
+from checks import check, finish, seeded  # noqa: E402,F401
 
 # A background job of a shell ignores these signals, and the program would inherit that.
 for which in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

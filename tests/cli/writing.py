@@ -9,7 +9,6 @@ build/faulty.so makes the system fail at a chosen moment.
 import contextlib
 import os
 import pathlib
-import random
 import shutil
 import signal
 import sqlite3
@@ -17,8 +16,9 @@ import subprocess
 import sys
 import time
 
-from running import EVALCI, HERE, ROOT, check, csv, ends, finish, left, run
+from running import EVALCI, HERE, ROOT, check, csv, ends, finish, left, run, seeded
 
+MOMENTS = seeded(22)
 KILLS = int(sys.argv[2]) if len(sys.argv) > 2 else 6
 ROWS, SOME = 60000, 3000
 one, two = csv("one.csv", {"one": 0.5}, 40), csv("two.csv", {"two": 0.5}, 40)
@@ -148,7 +148,7 @@ def killed(what, target, wanted, which):
     whole.communicate()
     (HERE / "timed.db").unlink()
     process = start("import", many, "-o", target)
-    time.sleep(random.random() * 1.1 * (time.time() - began))
+    time.sleep(MOMENTS.random() * 1.1 * (time.time() - began))
     process.send_signal(which)
     out, err = process.communicate()
     there = answers(target)
@@ -162,7 +162,6 @@ def killed(what, target, wanted, which):
 def test_kill():
     home = folder("kill")
     new = home / "evals.db"
-    random.seed(22)
     for i in range(KILLS):
         killed(f"new, kill {i}", new, (0, ROWS), signal.SIGKILL)
         others = [name for name in os.listdir(home) if name != "evals.db"]

@@ -8,7 +8,6 @@ Memory is measured with the first program; random files are read by the second, 
 import json
 import os
 import pathlib
-import random
 import socket
 import sqlite3
 import struct
@@ -17,6 +16,7 @@ import sys
 import zipfile
 
 from importing import Suite
+from checks import seeded  # noqa: E402
 
 CSV = "model,item,correct\nm,1,1\n"
 ROWS = [("m", "a", 1, 1, 1, None, None)]
@@ -161,7 +161,7 @@ def sizes(t):
 
 def mutated(t, program):
     """Random changes of valid files end with an import or a message, never with a crash or half an import."""
-    chance = random.Random(3)
+    chance = seeded(3)
     good = [("a.csv", ('model,task,item,attempt,correct,score\n' + "".join(f'm{i % 3},"t,{i % 2}",{i},1,{i % 2},\n' for i in range(20))).encode()),
             ("a.jsonl", "".join(json.dumps({"model": f"m{i % 3}", "item": f"é{i}\n", "score": i / 7, "x": [None, {"y": True}]}) + "\n" for i in range(20)).encode()),
             ("a.json", json.dumps([{"model": "m", "item": i, "correct": i % 2} for i in range(9)]).encode()),

@@ -7,6 +7,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
+from checks import print_seeds  # noqa: E402
 RESULTS = "SELECT model, task, item, attempt, correct, score, error FROM results ORDER BY model, task, item, attempt"
 
 
@@ -66,5 +67,6 @@ class Suite:
 
     def end(self):
         self.scratch.cleanup()
+        print_seeds()
         print(f"{self.passed} passed, {self.failed} failed")
         sys.exit(self.failed > 0 or self.passed == 0)

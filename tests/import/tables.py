@@ -8,12 +8,12 @@ Expected rows were written down by hand from the files; Python's csv and json mo
 import csv
 import io
 import json
-import random
 import re
 import sqlite3
 import sys
 
 from importing import ROOT, Suite
+from checks import seeded  # noqa: E402
 
 WORDS = ["1", "0", "true", "FALSE", "Yes", "no", "C", "I", "pass", "Fail", "correct", "incorrect", "passed", "failed", "1.0", "0.0",
          "", "NA", "NaN", "null", "None"]
@@ -73,7 +73,7 @@ def fields(t):
               "SELECT model, item, correct FROM results")
     t.imports("backslashes are themselves", t.file("back.csv", 'model,item,correct\na\\nb,"c\\",1\na\\nb,"d\\""e",0\n'),
               [("a\\nb", "c\\", 1), ("a\\nb", 'd\\"e', 0)], "SELECT model, item, correct FROM results ORDER BY item")
-    chance = random.Random(12)
+    chance = seeded(12)
     items = ["".join(chance.choice('ab,;"\n\t \'\\/éu001c🙂{[$%') for _ in range(chance.randrange(12))) + f"#{i}" for i in range(500)]
     expected = sorted((item.strip(" "), i % 2) for i, item in enumerate(items))
     for quoting in (csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC):

@@ -425,7 +425,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "usage: decisions RANKS.csv\n");
     return 2;
   }
-  random_state = 11;
+  random_seed(11);
   gsl_set_error_handler_off();
   compare_ranks(argv[1]);
   many_models();

@@ -27,6 +27,7 @@
 #include "../../ext/stats/proportion.h"
 #include "../../ext/stats/unpaired.h"
 #include "../check.h"
+#include "../random.h"
 
 enum { MOST_ROWS = 1000000, MOST_TEXT = 1 << 16 };
 
@@ -221,15 +222,6 @@ static void check_references(const char *path) {
 /*
 ** Identities
 */
-static uint64_t random_state = 1;
-
-static double random_share(void) {
-  random_state ^= random_state << 13;
-  random_state ^= random_state >> 7;
-  random_state ^= random_state << 17;
-  return (double)(random_state >> 11) * 0x1p-53;
-}
-
 static int random_below(int n) {
   return (int)(random_share() * n);
 }
@@ -718,6 +710,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "usage: mean FILE.csv\n");
     return 2;
   }
+  random_seed(1);
   gsl_set_error_handler_off();
   check_references(argv[1]);
   check_zero_one();

@@ -409,7 +409,7 @@ int main(int argc, char **argv) {
     return 2;
   }
   long rounds = atol(argv[1]);
-  random_state = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
+  random_seed(argc > 2 ? strtoull(argv[2], NULL, 10) : 1);
   start();
   printf("%-26s %8s  %-9s %-9s %-9s %-9s %s\n", "function", "cases", "disorder", "unnested",
          "falling", "mirror", "slack");

@@ -332,7 +332,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "usage: sign_flip FILE.csv\n");
     return 2;
   }
-  random_state = 20;
+  random_seed(20);
   gsl_set_error_handler_off();
   compare_file(argv[1]);
   all_signs();

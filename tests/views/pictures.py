@@ -12,11 +12,10 @@ import re
 import sqlite3
 import sys
 import xml.etree.ElementTree as ElementTree
-from random import Random
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
-from checks import check, finish  # noqa: E402
+from checks import check, finish, seeded  # noqa: E402
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = [
@@ -313,7 +312,7 @@ EXTREMES = [0, 1, -1, 0.3, 1e-9, -1e-9, 1e9, -1e9, 1e300, -1e300, 5e-324, 1e-300
 
 def forest_extremes(db):
     """Numbers of any size on any axis: everything is drawn within the picture, and the axis has ticks."""
-    random = Random(7)
+    random = seeded(7)
     for _ in range(500):
         options = {"scale": "log"} if random.random() < 0.4 else {}
         places = [x for x in EXTREMES if abs(x) <= 1e9 and (x >= 1e-9 or not options)]
@@ -357,7 +356,7 @@ def readable(text):
 def mangled_options(db):
     """Options with a character removed, inserted or replaced: text that is not JSON is refused, and any other refusal
     names the key."""
-    random = Random(23)
+    random = seeded(23)
     for _ in range(4000):
         text = list(random.choice(GIVEN))
         for _ in range(random.randrange(1, 3)):

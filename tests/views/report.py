@@ -9,7 +9,6 @@ can be saved, and everything is readable without script.  Contract 45.  The scre
 import html.parser
 import json
 import pathlib
-import random
 import re
 import resource
 import sqlite3
@@ -19,7 +18,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
-from checks import check, finish  # noqa: E402
+from checks import check, finish, seeded  # noqa: E402
 
 OUT = ROOT / "build/report"
 CHROMIUM = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-quic",
@@ -154,7 +153,7 @@ def hostile():
 
 def simulated(models, questions, tasks, seed, attempts=1):
     """Models from good to bad, questions from easy to hard."""
-    draw = random.Random(seed)
+    draw = seeded(seed)
     easy = [draw.uniform(-0.25, 0.25) for _ in range(questions)]
     for m in range(models):
         for q in range(questions):
@@ -165,7 +164,7 @@ def simulated(models, questions, tasks, seed, attempts=1):
 
 def graded_and_unequal():
     """Scores, some of them partial; some models did not answer every question."""
-    draw = random.Random(3)
+    draw = seeded(3)
     for m, model in enumerate(("gpt-4.1", "gpt-4.1-mini", "another model")):
         for q in range(90):
             if q % 7 != m:
@@ -174,7 +173,7 @@ def graded_and_unequal():
 
 def errored():
     """A model whose wrong answers timed out, which then leads; one with a few missing; two without."""
-    draw = random.Random(9)
+    draw = seeded(9)
     for m, (model, p) in enumerate((("timeouts", 0.4), ("steady", 0.93), ("some missing", 0.88), ("weak", 0.5))):
         for q in range(100):
             correct = int(draw.random() < p)
@@ -183,7 +182,7 @@ def errored():
 
 def apart():
     """Two models share some questions, two others share others, one shares none, and one has no answer."""
-    draw = random.Random(8)
+    draw = seeded(8)
     for m in range(5):
         for q in range(25):
             yield f"model {m}", "task", f"{m // 2}/{q}", 1, int(draw.random() < 0.9 - 0.4 * (m % 2)), None

@@ -13,7 +13,6 @@ import itertools
 import json
 import math
 import pathlib
-import random
 import re
 import sqlite3
 import sys
@@ -26,7 +25,7 @@ import yaml
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
-from checks import check, finish  # noqa: E402
+from checks import check, finish, seeded  # noqa: E402
 
 EXTENSION = str(pathlib.Path(sys.argv[1]).resolve().with_suffix(""))
 COLUMNS = ("model", "task", "item", "attempt", "correct", "score", "error", "score_lo", "score_hi")
@@ -344,7 +343,7 @@ def hold(name, rows):
 
 def answers(seed, models, tasks, questions, attempts=1, graded=(), ranges={}, error=0.05, missing=0.0, grades=4):
     """Random rows; tasks in `graded` have scores in quarters of their range, or other grades."""
-    chance = random.Random(seed)
+    chance = seeded(seed)
     rows = []
     for t in range(tasks):
         task, (lo, hi) = f"task {t}", ranges.get(t, (0, 1))
@@ -407,7 +406,7 @@ def order_of_rows():
     rows = [(*r[:5], r[5] and r[5] * 0.7, *r[6:]) for r in answers(12, 4, 5, 30, attempts=3, graded=(0, 1, 2, 3))]
     found = []
     for seed in range(3):
-        random.Random(seed).shuffle(rows)
+        seeded(seed).shuffle(rows)
         db = opened()
         db.execute(f"CREATE TABLE results({', '.join(COLUMNS)})")
         db.executemany(f"INSERT INTO results VALUES ({', '.join('?' * len(COLUMNS))})", rows)
@@ -443,7 +442,7 @@ def families():
     """Among equal models hardly any pair is called different, although single pairs would be in nearly every eval."""
     alone = held = 0
     for seed in range(20):
-        chance = random.Random(seed)
+        chance = seeded(seed)
         db = filled([(f"m{m}", "t", q, 1, int(chance.random() < 0.7), None, None, None, None) for m in range(30) for q in range(40)])
         pairs = table(db, "SELECT p, verdict_all FROM eval_compare")
         alone += any(r["p"] < 0.05 for r in pairs)

@@ -88,6 +88,7 @@ static uint64_t fuzz_random(void) {
 static long fuzz_at_random(double seconds, uint64_t seed) {
   uint8_t data[400];
   long count = 0;
+  printf("seed %llu\n", (unsigned long long)seed);
   fuzz_state = 2 * seed + 1;
   for (double end = fuzz_ms() + 1e3 * seconds; fuzz_ms() < end; count++) {
     size_t size = fuzz_random() % sizeof data;
