@@ -88,6 +88,7 @@ SUITES = {
     "views": (SO, f"{PYTHON} tests/views/views.py {SO}"),
     "page_numbers": (SO, f"{PYTHON} tests/views/page_numbers.py {SO}"),
     "adapters": (SO, f"{PYTHON} tests/views/adapters.py {SO}"),
+    "truth": (f"{SO} {TOOL}", f"{PYTHON} tests/truth/truth.py {SO} {TOOL}"),
     "tool_views": (SO, f"{PYTHON} tests/views/tools.py {SO}"),
 }
 # Which files are mutated, and which suites see a mutant of them: the first line that fits.  Not here: headers, whose
@@ -104,7 +105,7 @@ AREAS = [
     (r"ext/stats/\w+\.c$", "numeric models references properties sql"),
     (r"ext/sqlite/(svg|axis|forest|heatmap|picture|drawing)\.c$", "pictures internals sql"),
     (r"ext/sqlite/report_\w+\.c$", "page_numbers sql oom"),
-    (r"ext/(sqlite/board_\w+|board/\w+)\.c$", "sql gate slices cost oom board page_numbers"),
+    (r"ext/(sqlite/board_\w+|board/\w+)\.c$", "sql gate slices cost oom board page_numbers truth"),
     (r"ext/sqlite/\w+\.c$", "sql internals surface hosts"),
     (r"ext/import/(?!views)\w+\.c$", "trackers tables tools hostile memory"),
     (r"ext/cli/\w+\.c$", "cli cli_gate writing"),
