@@ -1,12 +1,19 @@
 # Shared by tests/run and tests/clients/run, which source it.
 passed=0 failed=0
 
+# Seconds that a suite may take.  The longest takes a few minutes of a processor to itself.
+LONGEST=${LONGEST:-1800}
+
 # suite NAME COMMAND...: prints the output of a suite, and adds the counts in its last
 # line.
 suite() {
   name=$1; shift
   echo "== $name"
-  out=$("$@" 2>&1); rc=$?
+  out=$(timeout -k 10 "$LONGEST" "$@" 2>&1); rc=$?
+  # 137: it did not heed the signal either.
+  if [ "$rc" = 124 ] || [ "$rc" = 137 ]; then
+    echo "   $name did not end within $LONGEST seconds"
+  fi
   printf '%s\n' "$out" | sed '$d'
   last=$(printf '%s\n' "$out" | tail -n 1)
   counts=$(printf '%s\n' "$last" | sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed.*$/\1 \2/p')

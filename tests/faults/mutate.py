@@ -9,7 +9,8 @@ make mutate runs this: first the faults of tests/faults/by_hand.txt, then COUNT 
 1. A light tokenizer splits every source into words, numbers and marks; comments, strings, preprocessor lines and
    assertions are left out.
 2. Five operators propose mutants: a constant changed, a sign turned, a comparison turned, a statement dropped, two
-   arguments swapped.  The same seed draws the same mutants, from each operator in turn.
+   arguments swapped.  A sixth changes SQL in the strings of C: signs, comparisons, AND and OR, IS NULL, ASC and DESC,
+   the order in coalesce().  The same seed draws the same mutants, from each operator in turn.
 3. Every worker has a copy of the tree, built once.  A mutant is written there, `make` builds what its suites run, and
    the suites of its area (AREAS) run until one fails: those first that saw a fault of the same file, then the quickest.
    A suite that takes ten times as long as without a fault fails, too.
@@ -301,7 +302,33 @@ def swapped(text, tokens, is_sql):
                 yield a, d, text[c:d] + text[b:c] + text[a:b]
 
 
-OPERATORS = {"constant": constants, "sign": signs, "comparison": comparisons, "dropped": dropped, "swapped": swapped}
+C_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+C_STRINGS = re.compile(rf"{C_STRING.pattern}(?:\s*{C_STRING.pattern})*")
+SQL_WORDS = re.compile(r"\b(SELECT|FROM|WHERE|JOIN|UPDATE|INSERT|DELETE|GROUP BY|ORDER BY|CASE|iif\()\b")
+# Word by word; the longer one first.
+WORDS_SQL = {"IS NOT NULL": "IS NULL", "IS NULL": "IS NOT NULL", "NOT EXISTS": "EXISTS", "DESC": "ASC", "ASC": "DESC"}
+
+
+def sql_in_c(text, tokens, is_sql):
+    """Strings that follow each other are one text; it is SQL if one of its words is."""
+    comments = [m.span() for m in re.finditer(r"/\*.*?\*/|//[^\n]*", text, re.S)] if not is_sql else []
+    for strings in C_STRINGS.finditer(text) if not is_sql else ():
+        if not SQL_WORDS.search(strings.group()) or any(a <= strings.start() < b for a, b in comments):
+            continue
+        for string in C_STRING.finditer(text, *strings.span()):
+            at, inner = string.start() + 1, string.group()[1:-1]
+            marks = tokens_of(inner, SQL_TOKEN)
+            found = [*signs(inner, marks, True),
+                     *(x for x in comparisons(inner, marks, True) if not re.search(r"BETWEEN \S+ $", inner[:x[0]])),
+                     *(x for x in swapped(inner, marks, True) if re.search(r"\bcoalesce\($", inner[:x[0]]))]
+            for word in re.finditer(r"(?<!IF )\b(" + "|".join(WORDS_SQL) + r")\b", inner):
+                found.append((*word.span(), WORDS_SQL[word.group()]))
+            for start, end, after in found:
+                yield at + start, at + end, after
+
+
+OPERATORS = {"constant": constants, "sign": signs, "comparison": comparisons, "dropped": dropped, "swapped": swapped,
+             "SQL": sql_in_c}
 
 
 def mutants_of(file):
