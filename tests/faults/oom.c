@@ -1,7 +1,8 @@
 /*
 ** Lets the 1st, the 2nd, ... allocation of every call of calls.h fail, alone and together with all
 ** later ones, until the call succeeds.  There must be no crash, no leak and no wrong answer, and
-** the connection must work afterwards (contract 13).
+** the connection must work afterwards (contract 13).  Of the allocations that one place makes in a
+** loop, with the same callers, the first REPEATS are refused.
 **
 ** Allocations are SQLite's, through its configurable allocator with lookaside
 ** memory off, and those of ext/stats and GSL, through the linker's --wrap.  The
@@ -12,7 +13,9 @@
 **
 ** With an argument, calls that cost more by the catalogue are left out.
 */
+#include <execinfo.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,16 +29,43 @@
 /*
 ** The faulty allocator
 */
+enum { REPEATS = 4, DEEP = 40, MOST_ALLOCATIONS = 100000, PLACES = 1 << 18 };
+
+/* For each allocation of a call, how many from the same place came before it. */
 static struct {
-  bool armed, forever;
+  unsigned char before[MOST_ALLOCATIONS]; /* at most REPEATS */
+  struct place {
+    uint64_t callers;
+    unsigned char count;
+  } places[PLACES]; /* a hash table */
+} record;
+
+static struct {
+  bool armed, forever, recording;
   long at, count; /* the allocation that is to fail, and how many there were */
   long failed;    /* since it was armed */
   long live;      /* of ext/stats and GSL */
 } faults;
 
+/* The addresses of an allocation's callers tell its place. */
+static void record_place(long number) {
+  void *frames[DEEP];
+  uint64_t callers = 1;
+  for (int i = backtrace(frames, DEEP); i-- > 0;)
+    callers = (callers ^ (uintptr_t)frames[i]) * 0x9e3779b97f4a7c15u;
+  size_t at = callers >> 46;
+  while (record.places[at].count > 0 && record.places[at].callers != callers)
+    at = (at + 1) % PLACES;
+  struct place *place = &record.places[at];
+  place->callers = callers;
+  if (number < MOST_ALLOCATIONS) record.before[number] = place->count;
+  if (place->count < REPEATS) place->count++;
+}
+
 static bool refused(void) {
   if (!faults.armed) return false;
   faults.count++;
+  if (faults.recording) record_place(faults.count);
   if (faults.count != faults.at && !(faults.forever && faults.count > faults.at)) return false;
   faults.failed++;
   return true;
@@ -143,10 +173,22 @@ static void expect_works(sqlite3 *db, const char *sql) {
   expect(rc == SQLITE_DONE && strcmp(got, wanted) == 0, "then the connection fails", sql, got);
 }
 
+/* Runs a call that allocates as the ones after it will. */
+static void record_places(sqlite3 *db, const char *sql) {
+  static char unused[ANSWER];
+  memset(&record, 0, sizeof record);
+  arm(0, false);
+  faults.recording = true;
+  calls_answer(db, sql, unused);
+  faults.armed = faults.recording = false;
+}
+
 static void fail_each(sqlite3 *db, const char *sql, bool forever) {
   static char wanted[ANSWER], got[ANSWER];
   int usual = calls_answer(db, sql, wanted), bare = 0;
-  for (long at = 1; at < 100000; at++) {
+  record_places(db, sql);
+  for (long at = 1; at < MOST_ALLOCATIONS; at++) {
+    if (record.before[at] == REPEATS) continue;
     arm(at, forever);
     int rc = calls_answer(db, sql, got);
     faults.armed = false;
