@@ -97,6 +97,10 @@ def scores(t):
     t.imports("a range", t.file("range.csv", "model,task,item,score\nm,r,1,1\nm,r,2,1e1\nm,r,3,+5\n"),
               [(1, None, 1.0, 1.0, 10.0), (2, None, 10.0, 1.0, 10.0), (3, None, 5.0, 1.0, 10.0)],
               "SELECT item, correct, score, score_lo, score_hi FROM results ORDER BY item", lo=1, hi=10)
+    db, again = t.path("again.db"), t.file("again.csv", "model,task,item,score\nm,r,1,2\n")
+    for lo in 1, 0:
+        t.run(db, again, lo=lo, hi=10)
+    t.check("an import again changes one end of a range", t.rows(db, "SELECT score, score_lo, score_hi FROM results"), [(2.0, 0.0, 10.0)])
     said = t.imports("the summary says that scores need a range", t.file("wide.csv", "model,item,score\nm,1,7\nm,2,-0.5\n"), [(None, 7.0), (None, -0.5)],
                      "SELECT correct, score FROM results ORDER BY item")
     t.check("scores without a range: the note", "scores from -0.5 to 7" in said, True)

@@ -73,6 +73,9 @@ def promptfoo(t):
     query = "SELECT item, attempt, correct FROM results ORDER BY 1, 2"
     for where in ({"runtimeOptions": {"repeat": 2}}, {"config": {"evaluateOptions": {"repeat": 2}}}):
         t.imports(f"promptfoo: {where}", t.file("o.json", json.dumps(output(repeated, **where))), pairs, query)
+    thrice = [result(i, 0, i != 1, int(i != 1), x="a") for i in range(6)]
+    t.imports("promptfoo: --repeat 3", t.file("o.json", json.dumps(output(thrice, runtimeOptions={"repeat": 3}))),
+              [(0, 1, 1), (0, 2, 0), (0, 3, 1), (3, 1, 1), (3, 2, 1), (3, 3, 1)], query)
     t.imports("promptfoo: equal tests are so many questions", t.file("o.json", json.dumps(output(repeated))),
               [(i, 1, int(i != 3)) for i in range(6)], query)
 
