@@ -244,7 +244,10 @@ static ev_status latency_quantile(const board *b, const ev_score *list, size_t c
   options.quantile = q;
   out->value = ev_sample_quantile(list, count, q);
   ev_status status = ev_quantile_of_sorted(list, count, questions, &options, &out->ci);
-  out->ci.lo = fmax(0, out->ci.lo);
+  /* A quantile of few values lies between two of them, perhaps outside the bounds, which are
+  ** values. */
+  out->ci.lo = fmax(0, fmin(out->ci.lo, out->value));
+  out->ci.hi = fmax(out->ci.hi, out->value);
   return status;
 }
 
