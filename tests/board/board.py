@@ -152,7 +152,7 @@ def attempts():
 def duplicates():
     """Rows that are in a table twice change neither an accuracy nor an interval, nor a pair."""
     for seed, right in ((31, None), (32, 1), (33, 0)):
-        draw = random.Random(seed)
+        draw = seeded(seed)
         rows = [(m, t, q, int(draw.random() < 0.7) if right is None else right) for m in "abc" for t in "tu" for q in range(25)]
         found = []
         for more in ([], rows[20:30], rows):
@@ -577,7 +577,7 @@ def denied():
 def unseen():
     """A model that gains a little on every question is better unless it sometimes fails outright; one whose answers are
     right or wrong is better."""
-    draw = random.Random(6)
+    draw = seeded(6)
     base = [round(draw.uniform(0.6, 0.8), 3) for _ in range(30)]
     gained = [round(x + draw.uniform(0.005, 0.035), 3) for x in base]
     db = filled([(m, "t", q, 1, None, x, None, None, None) for m, xs in (("new", gained), ("old", base)) for q, x in enumerate(xs)])

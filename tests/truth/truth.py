@@ -144,7 +144,7 @@ def holds(b):
 def parts(b):
     for table, point, interval, _, _ in INTERVALS:
         for row in b.table(table) if table in b.tables() else ():
-            stem, bounds = interval.removesuffix("ci"), ends(row.get(interval))
+            stem, bounds = f"{interval}_" if interval == "ci_unseen" else interval.removesuffix("ci"), ends(row[interval])
             for i, end in enumerate(("lo", "hi")):
                 yield from wrong(f"{table}.{stem}{end}", row.get(f"{stem}{end}"), bounds and bounds[i], 0)
                 if interval == "ci" and f"err_{end}" in row and bounds:
@@ -230,10 +230,12 @@ def verdicts(b):
     for row in b.table("compare"):
         if row["ci"] is None:
             continue
-        (lo, hi), unseen = ends(row["ci"]), ends(row.get("ci_unseen"))
+        (lo, hi), unseen = ends(row["ci"]), ends(row["ci_unseen"])
         better = "A" if lo > 0 else "B" if hi < 0 else None
         wanted = f"{better} better" if better else "tied" if b.known.alike(row["model_a"], row["model_b"]) else "not separated"
-        if better and unseen and unseen[0] <= 0 <= unseen[1]:
+        shared = b.known.shared(row["model_a"], row["model_b"])
+        graded = any(task in b.known.graded or task in b.known.ranges for task, _ in shared)
+        if better and graded and any(x not in (-1, 0, 1) for x in shared.values()) and unseen[0] <= 0 <= unseen[1]:
             wanted += " unless it sometimes fails outright"
         yield from wrong(f"{row['model_a']}, {row['model_b']}, {row['ci']} {unseen}", row["verdict"], wanted)
 
@@ -539,12 +541,15 @@ def missing(b):
 
 
 def outside(b):
-    """A score out of its range leaves nobody a rank, and the program says what to declare."""
-    for row in b.table("leaderboard"):
-        if row["p_best"] is not None or row["rank_lo"] is not None:
-            yield f"{row['model']} has P(best) {row['p_best']} and ranks from {row['rank_lo']}, beside a score of 1000"
+    """A score out of its range leaves nobody a rank: every surface says the range seen, and what to declare."""
+    for name in b.tables():
+        try:
+            yield f"eval_{name} has {len(b.table(name))} rows, beside a score of 1000"
+        except sqlite3.OperationalError as error:
+            if "1000" not in str(error) or "score_hi" not in str(error) and '"hi":1000' not in str(error):
+                yield f"eval_{name}: {error}"
     status, _, err = b.run("leaderboard")
-    if status != 3 or "--hi" not in err:
+    if status != 3 or "1000" not in err or "score_hi" not in err and "--hi 1000" not in err:
         yield f"the program ends with {status}: {err!r}"
 
 
