@@ -15,11 +15,19 @@
 **      widened to hold every z.
 **   4. The interval of the mean of the z, by ev_mean, cut to [lo, hi].
 **
-** One pair of imagined scores serves all tasks: a pair for each would pull every task
-** toward the middle of the range.  One task alone is ev_mean.
+** One pair of imagined scores serves all tasks of a group: a pair for each would pull every
+** task toward the middle of the range.  One task alone is ev_mean.
+**
+**   5. Tasks of very different sizes are not one sample: a task of two questions would be
+**      represented by two z among hundreds, and the interval covered 50% beside four tasks of
+**      200.  So the tasks are sorted by size, and a task joins the group while its size is at
+**      most 4 times the group's smallest; steps 1 to 4 are done in each group alone.  With w_g
+**      the group's share of the tasks, m_g its mean and [lo_g, hi_g] its interval, the bounds
+**      are th - sqrt(sum (w_g (m_g - lo_g))^2) and th + sqrt(sum (w_g (hi_g - m_g))^2).
 **
 ** Cochran, Sampling Techniques, 3rd edition (1977), chapter 5 (strata) and 5A.12 (one
-** unit per stratum, collapsed strata).
+** unit per stratum, collapsed strata); Zou and Donner, Stat. Med. 27 (2008) 1693-1702 (step 5,
+** called MOVER).
 */
 #include "macro.h"
 
@@ -146,6 +154,36 @@ static ev_status stratified_interval(stratum *strata, size_t tasks, ev_score *z,
   return status;
 }
 
+/* Steps 1 to 4. */
+static ev_status group_interval(stratum *strata, size_t tasks, ev_score *z,
+                                const ev_options *options, ev_host host, ev_interval *ci) {
+  if (tasks > 1) return stratified_interval(strata, tasks, z, options, host, ci);
+  for (size_t i = 0; i < strata->count; i++)
+    z[i] = (ev_score){strata->scores[i].score, strata->scores[i].times};
+  return ev_mean(z, strata->count, options, host, ci);
+}
+
+/* The largest size in a group, as a multiple of the smallest. */
+static const double WIDEST_GROUP = 4;
+
+/* Step 5, for strata in rising size. */
+static ev_status grouped_interval(stratum *strata, size_t tasks, ev_score *z,
+                                  const ev_options *options, ev_host host, ev_interval *ci) {
+  double mean = mean_of_strata(strata, tasks), below = 0, above = 0;
+  for (size_t first = 0, end = 0; first < tasks; first = end) {
+    while (end < tasks && strata[end].n <= WIDEST_GROUP * strata[first].n) end++;
+    ev_status status = group_interval(strata + first, end - first, z, options, host, ci);
+    if (status != EV_OK || end - first == tasks) return status;
+    double share = (double)(end - first) / (double)tasks;
+    double group_mean = mean_of_strata(strata + first, end - first);
+    /* at low levels an interval may lie beside the mean */
+    below = hypot(below, share * fmax(0, group_mean - ci->lo));
+    above = hypot(above, share * fmax(0, ci->hi - group_mean));
+  }
+  *ci = (ev_interval){fmax(mean - below, options->lo), fmin(mean + above, options->hi)};
+  return EV_OK;
+}
+
 ev_status ev_macro(const ev_task_score *scores, size_t count, size_t tasks,
                    const ev_options *options, ev_host host, ev_interval *ci) {
   ev_task_score *sorted = malloc(count * sizeof *sorted);
@@ -157,9 +195,7 @@ ev_status ev_macro(const ev_task_score *scores, size_t count, size_t tasks,
     count = sort_scores(sorted, count);
     make_strata(sorted, count, strata);
     qsort(strata, tasks, sizeof *strata, compare_strata);
-    for (size_t i = 0; i < count; i++) z[i] = (ev_score){sorted[i].score, sorted[i].times};
-    status = tasks == 1 ? ev_mean(z, count, options, host, ci)
-                        : stratified_interval(strata, tasks, z, options, host, ci);
+    status = grouped_interval(strata, tasks, z, options, host, ci);
   }
   free(sorted);
   free(z);

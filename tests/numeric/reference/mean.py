@@ -484,29 +484,26 @@ def normal(method, level, rows):
     return output(method, level, (0, 1), 0, [mean - half, mean + half], rows)
 
 
-def macro(level, span, rows):
-    """The mean of tasks' means; rows are (score, task, times)."""
-    lo, hi = (number(x) for x in span)
-    tasks = {}
-    for score, task, times in rows:
-        tasks.setdefault(task, []).append((number(score), times))
+def size_and_mean(scores):
+    n = sum(times for _, times in scores)
+    return n, mp.fsum(x * times for x, times in scores) / n
 
-    def size_and_mean(scores):
-        n = sum(times for _, times in scores)
-        return n, mp.fsum(x * times for x, times in scores) / n
 
-    mean = mp.fsum(size_and_mean(scores)[1] for scores in tasks.values()) / len(tasks)
-    together = [t for t in tasks if size_and_mean(tasks[t])[0] == 1]
+def macro_group(level, lo, hi, tasks):
+    """The mean of the means of tasks that are about as large; a task is a list of (score, times)."""
+    mean = mp.fsum(size_and_mean(scores)[1] for scores in tasks) / len(tasks)
+    names = range(len(tasks))
+    together = [t for t in names if size_and_mean(tasks[t])[0] == 1]
     if len(together) == 1 and len(tasks) > 1:
         # joins the smallest other task; of several, the one whose mean is farthest from its own
         only = size_and_mean(tasks[together[0]])[1]
-        together.append(min((t for t in tasks if t not in together),
+        together.append(min((t for t in names if t not in together),
                             key=lambda t: (size_and_mean(tasks[t])[0], -abs(size_and_mean(tasks[t])[1] - only))))
-    strata = [[t] for t in tasks if t not in together] + [together] * bool(together)
+    strata = [[t] for t in names if t not in together] + [together] * bool(together)
     if len(tasks) == 1:
-        z, low, high = [(x, mpf(1), times) for x, times in next(iter(tasks.values()))], lo, hi
+        z, low, high = [(x, mpf(1), times) for x, times in tasks[0]], lo, hi
     else:
-        total = sum(times for _, _, times in rows)
+        total = sum(size_and_mean(scores)[0] for scores in tasks)
         stretch, z = mpf(0), []
         for stratum in strata:
             own = mp.fsum(size_and_mean(tasks[t])[1] for t in stratum) / len(stratum)
@@ -521,6 +518,28 @@ def macro(level, span, rows):
     z = [(x, n, a) for x, n, a in merged(z)]
     bounds = [cut(bound(merged(z + [(x, mpf(1), 1) for x in imagined]), tail_of(level), upper, False), lo, hi)
               for upper, imagined in enumerate(imagined_for_mean(z, low, high))]
+    return mean, bounds
+
+
+def macro(level, span, rows):
+    """The mean of tasks' means; rows are (score, task, times).  Groups of tasks within a factor 4 of the
+    smallest, and the root of the sum of their squared weighted distances."""
+    lo, hi = (number(x) for x in span)
+    by_name, groups = {}, []
+    for score, task, times in rows:
+        by_name.setdefault(task, []).append((number(score), times))
+    for scores in sorted(by_name.values(), key=lambda s: size_and_mean(s)[0]):
+        if not groups or size_and_mean(scores)[0] > 4 * size_and_mean(groups[-1][0])[0]:
+            groups.append([])
+        groups[-1].append(scores)
+    found = [macro_group(level, lo, hi, group) for group in groups]
+    share = [mpf(len(group)) / len(by_name) for group in groups]
+    bounds = found[0][1]
+    if len(groups) > 1:
+        mean = mp.fsum(w * m for w, (m, _) in zip(share, found))
+        away = [mp.sqrt(mp.fsum(max(0, w * (b[side] - m) * (2 * side - 1)) ** 2 for w, (m, b) in zip(share, found)))
+                for side in (0, 1)]
+        bounds = [cut(mean - away[0], lo, hi), cut(mean + away[1], lo, hi)]
     return output("macro", level, span, 0, bounds, rows)
 
 
@@ -626,6 +645,8 @@ MACRO = [
     (STARS, [(4, 0, 3), (5, 0, 2), (1, 1, 1), (2, 1, 1), (3, 2, 6), (4, 2, 1)]), (UNIT, [(0.5, 0, 2), (0.5, 1, 3)]),
     (UNIT, [(1, t, 3 + t) for t in range(4)] + [(0, t, 2) for t in range(4)]), (UNIT, [(0.3, 0, 1), (0.8, 1, 1)]),
     (UNIT, [(1, 0, 40), (0, 0, 1), (1, 1, 2), (0, 1, 2), (1, 2, 1)]),
+    (STARS, [(4, 0, 3), (5, 0, 2), (1, 1, 1), (2, 1, 1), (3, 2, 30), (4, 2, 9)]),
+    ((-1, 1), [(-0.25, 0, 1), (0.5, 0, 1), (0, 1, 6), (0.25, 1, 2), (-1, 2, 3), (1, 2, 9), (0, 2, 40), (0.125, 3, 1)]),
 ]
 MARGINS = [0, 0.02, -0.1, 0.4]
 TWO = [
