@@ -25,6 +25,7 @@
 **    d's range, c is where D is d's mean: there the integrand has the same root, smoothed.
 ** 7. Bounds: the secant method in a bracket on the logit of the tail, first with 21 points and
 **    no halving.
+** 8. Alpha's upper bound has the imagined agreement alone, as agreement_tilted.c's bounds have.
 **
 ** References:
 **   Cohen, Educ. Psychol. Meas. 20 (1960) 37-46; Scott, Public Opin. Q. 19 (1955) 321-325;
@@ -278,21 +279,14 @@ static ev_status move_to_tail(bound_search *at, bool upper, ev_effort effort, do
   return EV_NOT_CONVERGED;
 }
 
-static ev_status find_bound(bound_search at, bool upper, double *t) {
-  double z = gsl_cdf_ugaussian_Pinv(at.mass);
-  at.v = asinh(upper ? -z : z);
-  at.slope = gsl_ran_ugaussian_pdf(z) / (at.mass * (1 - at.mass)) * cosh(at.v);
+ev_status ev_agreement_bound(ev_tail_at *tail, void *context, double mass, bool upper, double *t) {
+  double z = gsl_cdf_ugaussian_Pinv(mass), v = asinh(upper ? -z : z);
+  double slope = gsl_ran_ugaussian_pdf(z) / (mass * (1 - mass)) * cosh(v);
+  bound_search at = {tail, context, mass, v, slope};
   ev_status status = move_to_tail(&at, upper, EV_QUICK, 1);
   if (status == EV_OK) status = move_to_tail(&at, upper, EV_FINE, 1e-2);
-  if (status == EV_OK && isnan(at.tail(at.v, upper, EV_PLACE, at.context, t)))
-    return EV_NOT_CONVERGED;
+  if (status == EV_OK && isnan(tail(at.v, upper, EV_PLACE, context, t))) return EV_NOT_CONVERGED;
   return status;
-}
-
-ev_status ev_agreement_bounds(ev_tail_at *tail, void *context, double mass, ev_interval *ci) {
-  bound_search at = {tail, context, mass, 0, 0};
-  ev_status status = find_bound(at, false, &ci->lo);
-  return status == EV_OK ? find_bound(at, true, &ci->hi) : status;
 }
 
 static double angle_at_logit(double logit) {
@@ -307,11 +301,12 @@ static angle angle_make(double a, double b, double ln_drop) {
 }
 
 /* The coefficients are the same with the raters or the categories exchanged: the smaller count of
-** each kind is the one of the squared sine, which keeps its digits. */
-static ev_status exact_interval(coefficient which, const double *counts, const ev_options *options,
-                                ev_host host, ev_interval *ci) {
-  double cells[] = {fmax(counts[0], counts[3]) + 0.5, fmax(counts[1], counts[2]) + 0.5,
-                    fmin(counts[1], counts[2]) + 0.5, fmin(counts[0], counts[3]) + 0.5};
+** each kind is the one of the squared sine, which keeps its digits.  `counts` are positive where
+** only_a and only_b matter one by one; otherwise they are alike. */
+static ev_status exact_bound(coefficient which, const double *counts, const ev_options *options,
+                             bool upper, ev_host host, double *t) {
+  double cells[] = {fmax(counts[0], counts[3]), fmax(counts[1], counts[2]),
+                    fmin(counts[1], counts[2]), fmin(counts[0], counts[3])};
   double agree = cells[0] + cells[3], differ = cells[1] + cells[2];
   double mass = ev_tail(options), ln_drop = 24 - log(mass);
   assert(cells[2] > 0 && cells[3] > 0);
@@ -325,8 +320,15 @@ static ev_status exact_interval(coefficient which, const double *counts, const e
   g.d_from = ev_at_logit(ev_beta_negligible_beyond(&g.d, -1, ln_drop)).x;
   g.d_to = ev_at_logit(ev_beta_negligible_beyond(&g.d, 1, ln_drop)).x;
   locate(which, cells, &g.middle, &g.spread);
-  ev_status status = ev_agreement_bounds(exact_tail, &g, mass, ci);
+  ev_status status = ev_agreement_bound(exact_tail, &g, mass, upper, t);
   return g.interrupted ? EV_INTERRUPTED : status;
+}
+
+static ev_status exact_interval(coefficient which, const double *counts, const ev_options *options,
+                                ev_host host, ev_interval *ci) {
+  double cells[] = {counts[0] + 0.5, counts[1] + 0.5, counts[2] + 0.5, counts[3] + 0.5};
+  ev_status status = exact_bound(which, cells, options, false, host, &ci->lo);
+  return status == EV_OK ? exact_bound(which, cells, options, true, host, &ci->hi) : status;
 }
 
 ev_status ev_kappa(const double *counts, const ev_options *options, ev_host host, ev_interval *ci) {
@@ -337,7 +339,15 @@ ev_status ev_ac1(const double *counts, const ev_options *options, ev_host host, 
   return exact_interval(AC1, counts, options, host, ci);
 }
 
+/* Step 8. */
 ev_status ev_pair_alpha(const double *counts, const ev_options *options, ev_host host,
                         ev_interval *ci) {
-  return exact_interval(ALPHA, counts, options, host, ci);
+  double differ = (counts[1] + counts[2]) / 2;
+  double cells[] = {counts[0] + 0.5, differ + 0.5, differ + 0.5, counts[3] + 0.5};
+  ev_status status = exact_bound(ALPHA, cells, options, false, host, &ci->lo);
+  cells[1] = cells[2] = differ;
+  ci->hi = 1;
+  if (status == EV_OK && differ > 0)
+    status = exact_bound(ALPHA, cells, options, true, host, &ci->hi);
+  return status;
 }

@@ -37,23 +37,24 @@ typedef struct ev_ratings {
   const ev_unit_rating *list;
   size_t count, categories;
   const double *values;
+  const double *times; /* by unit, how many such units there are; NULL for one of each */
 } ev_ratings;
 
 typedef ev_status ev_ratings_model(ev_ratings r, const ev_options *options, ev_host host,
                                    ev_interval *ci);
 ev_ratings_model ev_alpha, ev_alpha_point;
 
-/* The search for bounds.  Sets *t, which rises with v (0 near the middle, about a normal deviate
+/* The search for a bound.  Sets *t, which rises with v (0 near the middle, about a normal deviate
 ** there), and returns P(> t) if `upper`, else P(<= t); NaN on failure; EV_PLACE sets *t alone. */
 typedef enum ev_effort { EV_PLACE, EV_QUICK, EV_FINE } ev_effort;
 typedef double ev_tail_at(double v, bool upper, ev_effort effort, void *context, double *t);
-ev_status ev_agreement_bounds(ev_tail_at *tail, void *context, double mass, ev_interval *ci);
+ev_status ev_agreement_bound(ev_tail_at *tail, void *context, double mass, bool upper, double *t);
 
-/* agreement_tilted.c: the bounds of 1 - seen/expected under Dirichlet weights.  The disagreement
+/* agreement_tilted.c: a bound of 1 - seen/expected under Dirichlet weights.  The disagreement
 ** seen is linear in the weights, the disagreement expected is quadratic. */
 typedef struct ev_tilted {
   size_t count;
-  double *weight;   /* of the atoms, positive */
+  double *weight;   /* of the atoms; those of weight 0 do not count */
   double *seen;     /* an atom's part of the disagreement seen */
   double *share;    /* weights that sum to 1, about which `expected` is linear */
   double *expected; /* an atom's part of the disagreement expected */
@@ -68,6 +69,6 @@ typedef struct ev_tilted {
 /* Seen/expected at the weights' mean. */
 double ev_tilted_ratio(ev_tilted *t);
 
-ev_status ev_tilted_bounds(ev_tilted *t, double mass, ev_host host, ev_interval *ci);
+ev_status ev_tilted_bound(ev_tilted *t, double mass, bool upper, ev_host host, double *bound);
 
 #endif

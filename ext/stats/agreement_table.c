@@ -3,7 +3,8 @@
 **
 ** 1. The weights of the cells are Dirichlet: the counts, an imagined agreement spread evenly over
 **    the diagonal, and an imagined disagreement over the rest: evenly where categories are names,
-**    in proportion to 1/steps where they are ordered.
+**    in proportion to 1/steps where they are ordered.  The upper bound of kappa has no imagined
+**    disagreement.  That of AC1 has it: it covers 93 to 98% as it is.
 ** 2. With r and c the shares of the categories by each rater and D the distances, the tangent of
 **    the disagreement expected, r'Dc, is (D'r)_b + (Dc)_a - r'Dc in the cell (a, b).
 ** 3. The term left out is (r - r*)'D(c - c*), with mean (sum D p* - r*'Dc*) / (A+1) where A is
@@ -76,16 +77,28 @@ static void expect_ac1(ev_tilted *t, void *context) {
 }
 
 /* Step 1. */
-static void imagine_cells(size_t k, ev_distance distance, ev_tilted *t) {
+static void imagine_cells(const ev_table *table, ev_distance distance, bool disagreement,
+                          ev_tilted *t) {
+  size_t k = table->categories;
   double all = 0;
   for (size_t i = 0; i < t->count; i++)
     if (t->seen[i] > 0) all += distance == EV_NOMINAL ? 1 : 1 / steps_between(i / k, i % k);
+  t->total = disagreement ? 2 : 1;
   for (size_t i = 0; i < t->count; i++) {
     double steps = distance == EV_NOMINAL ? 1 : steps_between(i / k, i % k);
-    t->weight[i] += t->seen[i] > 0 ? 1 / (steps * all) : 1 / (double)k;
+    double share = t->seen[i] > 0 ? disagreement / (steps * all) : 1 / (double)k;
+    t->weight[i] = table->counts[i] + share;
+    t->total += table->counts[i];
   }
-  t->total += 2;
   t->curvature = 1 / (t->total + 1);
+}
+
+static ev_status table_interval(const ev_table *table, ev_distance distance, bool ac1, double mass,
+                                ev_tilted *t, ev_host host, ev_interval *ci) {
+  imagine_cells(table, distance, true, t);
+  ev_status status = ev_tilted_bound(t, mass, false, host, &ci->lo);
+  if (!ac1) imagine_cells(table, distance, false, t);
+  return status == EV_OK ? ev_tilted_bound(t, mass, true, host, &ci->hi) : status;
 }
 
 static ev_status coefficient_of_table(ev_table table, ev_distance distance,
@@ -110,8 +123,7 @@ static ev_status coefficient_of_table(ev_table table, ev_distance distance,
   }
   ev_status status = EV_OK;
   if (mass > 0) {
-    imagine_cells(k, distance, &t);
-    status = ev_tilted_bounds(&t, mass, host, ci);
+    status = table_interval(&table, distance, expect == expect_ac1, mass, &t, host, ci);
   } else {
     ci->lo = ci->hi = 1 - ev_tilted_ratio(&t);
   }

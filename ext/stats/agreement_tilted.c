@@ -14,7 +14,12 @@
 ** 3. s and not t is what the search for a bound moves: given s, iterate p* from the mean of the
 **    prior and the counts, with the t at which Q = 0 there; at the end s is the saddle point at
 **    that t.  Given t, the iteration swings where few weights can make a coefficient so small.
-** 4. With few ratings beside the categories, or at extreme levels, the iteration may not settle:
+** 4. The rule of a mean's imagined scores (imagined.c) holds here too: the lower bound has an
+**    imagined disagreement and an imagined agreement beside the data, the upper bound the
+**    agreement alone.  With a disagreement in both, all misses were above the upper bound where
+**    raters nearly always agree: at 15 units of 5 or 10 ordered grades 85 to 92% were covered,
+**    now 96 to 98%, at 3 to 7% more width.  If no unit shows a disagreement the bound is 1.
+** 5. With few ratings beside the categories, or at extreme levels, the iteration may not settle:
 **    then the tangent is the one at the mean of the prior and the counts.
 **
 ** The mass beyond a bound that should be 2.5% is 2.3 to 2.7% with 20 questions or more and every
@@ -63,6 +68,7 @@ static double set_excesses(tilted_search *q, bool above, double *extreme) {
   *extreme = 0;
   for (size_t i = 0; i < t->count; i++) {
     q->excess[i] = e * t->expected[i] - t->seen[i];
+    if (t->weight[i] == 0) continue;
     if (above ? q->excess[i] > *extreme : q->excess[i] < *extreme) *extreme = q->excess[i];
   }
   return e;
@@ -74,8 +80,9 @@ static double move_shares(const tilted_search *q, double extreme, double left, d
   ev_tilted *t = q->t;
   double sum = 0, moved = 0;
   for (size_t i = 0; i < t->count; i++)
-    sum += t->weight[i] / (left + (1 - left) * (1 - q->excess[i] / extreme));
+    if (t->weight[i] > 0) sum += t->weight[i] / (left + (1 - left) * (1 - q->excess[i] / extreme));
   for (size_t i = 0; i < t->count; i++) {
+    if (t->weight[i] == 0) continue;
     double share = t->weight[i] / (left + (1 - left) * (1 - q->excess[i] / extreme)) / sum;
     moved = fmax(moved, fabs(share - t->share[i]) / share);
     t->share[i] += part * (share - t->share[i]);
@@ -108,7 +115,7 @@ static ev_status tail_of_excess(tilted_search *q, bool upper, double *tail) {
   ev_dirichlet_value value;
   size_t count = 0;
   for (size_t i = 0; i < q->t->count; i++)
-    if (q->excess[i] != 0)
+    if (q->excess[i] != 0 && q->t->weight[i] > 0)
       q->atoms[count++] = (ev_atom){fmax(q->excess[i], 0), fmax(-q->excess[i], 0), q->t->weight[i]};
   ev_status status = ev_dirichlet_make(&d, q->atoms, count, EV_MERGE_NONE, q->host);
   if (status != EV_OK) return status;
@@ -134,7 +141,7 @@ static double tilted_tail(double v, bool upper, ev_effort effort, void *context,
   return q->status == EV_OK ? tail : NAN;
 }
 
-ev_status ev_tilted_bounds(ev_tilted *t, double mass, ev_host host, ev_interval *ci) {
+ev_status ev_tilted_bound(ev_tilted *t, double mass, bool upper, ev_host host, double *bound) {
   tilted_search q = {.t = t,
                      .excess = malloc(t->count * sizeof *q.excess),
                      .atoms = malloc(t->count * sizeof *q.atoms),
@@ -150,12 +157,13 @@ ev_status ev_tilted_bounds(ev_tilted *t, double mass, ev_host host, ev_interval 
     }
     q.spread = sqrt(square);
     q.around = q.spread / seen;
-    status = ev_agreement_bounds(tilted_tail, &q, mass, ci);
+    *bound = 1;
+    status = seen > 0 ? ev_agreement_bound(tilted_tail, &q, mass, upper, bound) : EV_OK;
     if (status == EV_NOT_CONVERGED && q.status == EV_NOT_CONVERGED) {
       q.once = true;
       start_shares(t);
       set_excesses(&q, true, &extreme);
-      status = ev_agreement_bounds(tilted_tail, &q, mass, ci);
+      status = ev_agreement_bound(tilted_tail, &q, mass, upper, bound);
     }
     if (q.status != EV_OK) status = q.status;
   }

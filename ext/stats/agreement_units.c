@@ -4,9 +4,9 @@
 ** 1. A unit u with n_uc ratings c, m_u in all, has the disagreement
 **    D_u = n_u'd n_u / (m_u - 1), d the distances between categories.
 ** 2. The weights of units are Dirichlet, 1 each.  Imagined units have the mean number m of ratings:
-**    an agreement on each category, with weight 1/k; and a disagreement on each pair of categories,
-**    half and half, with weights that sum to 1: equal where categories are names, in proportion
-**    to 1/steps where they are ordered.
+**    an agreement on each category, with weight 1/k; and, for the lower bound alone, a
+**    disagreement on each pair of categories, half and half, with weights that sum to 1: equal
+**    where categories are names, in proportion to 1/steps where they are ordered.
 ** 3. The disagreement expected is pi'd pi for each rating, where pi are the shares of the
 **    categories: its tangent is 2 n_u'd pi - m_u pi'd pi in the unit u.
 ** 4. The mean of the term left out is m_u q, q = sum p_u z_u'd z_u / (m^2 (A+1)), with
@@ -30,6 +30,7 @@
 typedef struct atom {
   const ev_unit_rating *list;
   size_t count;
+  double times;   /* the number of such units */
   double size;    /* m_u */
   double squares; /* n_u'd n_u */
 } atom;
@@ -124,7 +125,8 @@ static void expect_alpha(ev_tilted *t, void *context) {
 }
 
 /* Step 2: appends the imagined atoms; returns the number of all atoms. */
-static size_t imagine_units(units *u, ev_distance distance, double size, ev_tilted *t) {
+static size_t imagine_units(units *u, ev_distance distance, double size, bool disagreement,
+                            ev_tilted *t) {
   size_t k = u->r.categories, count = t->count;
   ev_unit_rating *next = u->imagined;
   double all = 0;
@@ -133,11 +135,11 @@ static size_t imagine_units(units *u, ev_distance distance, double size, ev_tilt
   for (size_t a = 0; a < k; a++)
     for (size_t b = a; b < k; b++, count++) {
       double steps = distance == EV_NOMINAL ? 1 : (double)(b - a);
-      u->atoms[count] = (atom){next, a == b ? 1 : 2, 0, 0};
+      u->atoms[count] = (atom){.list = next, .count = a == b ? 1 : 2};
       *next++ = (ev_unit_rating){0, a, a == b ? size : size / 2};
       if (a != b) *next++ = (ev_unit_rating){0, b, size / 2};
       measure_unit(u, &u->atoms[count]);
-      t->weight[count] = a == b ? 1 / (double)k : 1 / (steps * all);
+      t->weight[count] = a == b ? 1 / (double)k : disagreement / (steps * all);
       t->seen[count] = size * u->distance[a * k + b];
     }
   return count;
@@ -152,18 +154,19 @@ static double gather_units(units *u, ev_tilted *t) {
     *a = (atom){.list = &u->r.list[i]};
     while (i < u->r.count && u->r.list[i].unit == a->list->unit) i++, a->count++;
     measure_unit(u, a);
-    ratings += a->size;
+    a->times = u->r.times ? u->r.times[a->list->unit] : 1;
+    ratings += a->times * a->size;
+    t->total += a->times;
   }
   qsort(u->atoms, count, sizeof *u->atoms, by_ratings);
-  t->total = (double)count;
   for (size_t i = 0; i < count; i++) {
     if (t->count > 0 && by_ratings(&u->atoms[t->count - 1], &u->atoms[i]) == 0) {
-      t->weight[t->count - 1]++;
+      t->weight[t->count - 1] += u->atoms[i].times;
       continue;
     }
     u->atoms[t->count] = u->atoms[i];
     t->seen[t->count] = u->atoms[i].squares / (u->atoms[i].size - 1);
-    t->weight[t->count++] = 1;
+    t->weight[t->count++] = u->atoms[i].times;
   }
   return ratings;
 }
@@ -179,6 +182,16 @@ static bool only_pairs(const units *u, const ev_tilted *t, double *counts) {
   return true;
 }
 
+/* A bound with the imagined units of step 2 beside the data. */
+static ev_status alpha_bound(units *u, const ev_tilted *data, const ev_options *options,
+                             double size, bool upper, ev_host host, double *bound) {
+  ev_tilted t = *data;
+  t.count = imagine_units(u, options->distance, size, !upper, &t);
+  t.total += upper ? 1 : 2;
+  t.curvature = 1 / (t.total + 1);
+  return ev_tilted_bound(&t, ev_tail(options), upper, host, bound);
+}
+
 static ev_status alpha_of(units *u, ev_tilted *t, const ev_options *options, bool point,
                           ev_host host, ev_interval *ci) {
   size_t k = u->r.categories;
@@ -192,10 +205,9 @@ static ev_status alpha_of(units *u, ev_tilted *t, const ev_options *options, boo
     return EV_OK;
   }
   if (only_pairs(u, t, counts)) return ev_pair_alpha(counts, options, host, ci);
-  t->count = imagine_units(u, options->distance, ratings / t->total, t);
-  t->total += 2;
-  t->curvature = 1 / (t->total + 1);
-  return ev_tilted_bounds(t, ev_tail(options), host, ci);
+  ev_status status = alpha_bound(u, t, options, ratings / t->total, false, host, &ci->lo);
+  return status == EV_OK ? alpha_bound(u, t, options, ratings / t->total, true, host, &ci->hi)
+                         : status;
 }
 
 static ev_status make_alpha(ev_ratings r, const ev_options *options, bool point, ev_host host,
