@@ -344,37 +344,23 @@ static ev_status add_line_panels(ev_hierarchy *h) {
   return status;
 }
 
-/* Normalizes the weights of points, and returns their former sum. */
-static ev_status normalize_weights(ev_hierarchy_point *points, size_t count, double *sum) {
-  *sum = 0;
-  for (size_t i = 0; i < count; i++) *sum += points[i].weight;
-  if (!(*sum > 0 && isfinite(*sum))) return EV_NOT_CONVERGED;
-  for (size_t i = 0; i < count; i++) points[i].weight /= *sum;
+static ev_status normalize_weights(ev_hierarchy *h) {
+  double sum = 0;
+  for (size_t i = 0; i < h->count; i++) sum += h->points[i].weight;
+  if (!(sum > 0 && isfinite(sum))) return EV_NOT_CONVERGED;
+  for (size_t i = 0; i < h->count; i++) h->points[i].weight /= sum;
   return EV_OK;
-}
-
-ev_status ev_hierarchy_line_at(ev_hierarchy *h, double d, double *ln_density) {
-  size_t first = h->count;
-  double r = log(d), ln = ln_of_line(h->joint, r), sum;
-  if (isnan(ln)) return EV_NOT_CONVERGED;
-  ev_status status = add_line_at(h, d, r - ln + h->joint->ln_total);
-  if (status == EV_OK) status = normalize_weights(h->points + first, h->count - first, &sum);
-  if (status == EV_OK) *ln_density = ln + log(sum) - h->joint->ln_total;
-  return status;
 }
 
 ev_status ev_hierarchy_of_model(const ev_line_model *model, ev_hierarchy *h) {
   *h = (ev_hierarchy){.host = model->host};
   joint *p = h->joint = calloc(1, sizeof *p);
-  double sum;
   if (!p) return EV_NO_MEMORY;
   p->model = *model;
   p->peak = model->guess;
   p->spread = 1;
   ev_status status = add_line_panels(h);
-  if (status == EV_OK) status = normalize_weights(h->points, h->count, &sum);
-  if (status == EV_OK) p->ln_total += log(sum);
-  return status;
+  return status == EV_OK ? normalize_weights(h) : status;
 }
 
 void ev_hierarchy_free(ev_hierarchy *h) {

@@ -74,7 +74,7 @@ typedef struct ev_hierarchy {
   size_t count;
   ev_hierarchy_line *lines; /* owned */
   size_t line_count;
-  struct ev_joint *joint; /* owned: the state for further lines */
+  struct ev_joint *joint; /* owned: the state of the search for lines */
   void *likelihood;       /* owned: of clusters, where the model is ours */
   ev_host host;
 } ev_hierarchy;
@@ -103,10 +103,6 @@ typedef enum ev_hierarchy_use { EV_FOR_THETA, EV_FOR_BETAS } ev_hierarchy_use;
 ** status. */
 ev_status ev_hierarchy_make(const ev_cluster *clusters, size_t count, const ev_options *options,
                             ev_host host, ev_hierarchy_use use, ev_hierarchy *h);
-
-/* Adds a line at any d, outside the panels, whose weights sum to 1; it becomes the last.
-** *ln_density is ln of the posterior density of ln d there. */
-ev_status ev_hierarchy_line_at(ev_hierarchy *h, double d, double *ln_density);
 
 /* The posterior of logit theta, of which shares down to `tail` matter, and the equal-tailed
 ** interval of theta. */

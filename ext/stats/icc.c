@@ -1,80 +1,56 @@
 /*
-** The posterior of the intraclass correlation rho = 1/(1+d) in the hierarchy of clustered.c,
-** with rho uniform:
+** The intraclass correlation of questions asked several times, without a model of how hard
+** questions are: Krippendorff's alpha of a question's attempts, right or wrong, which is 1 less the
+** variance within questions over the variance of all answers, both without bias.
 **
-**     L(rho) / int_0^1 L,   L = int_0^1 prod (d theta)_k (d (1-theta))_(n-k) / (d)_n dtheta.
+** 1. A question with one attempt says nothing, and is left out.
+** 2. The interval is that of agreement_units.c.  A share of a variance is not negative: bounds
+**    below 0, where attempts at a question differ more than chance, are 0.
+** 3. If no question has two attempts, every share is possible: the interval is that of a uniform.
 **
-**   1. The points of hierarchy.c say where r = ln d is.
-**   2. The density of r at any r is that of a line of hierarchy.c.
-**   3. ev_marginal finds the quantiles of r.  rho falls as r rises.
+** In the hierarchy of clustered.c, with rho uniform, the posterior covered 42 to 52% where
+** difficulty comes in two lumps and 200 questions were asked 10 times, because no Beta has two
+** lumps inside; this covers 91% and more there.
 **
-** With one attempt at every question L is constant, and the interval the prior's.
+** Reference: Fleiss and Cohen, Educ. Psychol. Meas. 33 (1973) 613-619.
 */
 #include "icc.h"
 
 #include <math.h>
+#include <stdlib.h>
 
-#include "beta.h"
-#include "hierarchy.h"
-#include "marginal.h"
+#include "agreement.h"
 
-/* The posterior's points; each density adds a line to them and removes it again. */
-typedef struct icc_posterior {
-  ev_hierarchy h;
-  ev_status status; /* of the lines */
-} icc_posterior;
-
-static double ln_density_of_r(double r, void *context) {
-  icc_posterior *p = context;
-  size_t points = p->h.count, lines = p->h.line_count;
-  double ln = NAN;
-  if (p->status == EV_OK) p->status = ev_hierarchy_line_at(&p->h, exp(r), &ln);
-  p->h.count = points;
-  p->h.line_count = lines;
-  return ln;
-}
-
-/* The location of the posterior of r: its mean and standard deviation. */
-static void start_at_points(const ev_hierarchy *h, ev_search *search) {
-  double mean = 0, square = 0;
-  for (size_t i = 0; i < h->count; i++) mean += h->points[i].weight * log(h->points[i].d);
-  for (size_t i = 0; i < h->count; i++) {
-    double apart = log(h->points[i].d) - mean;
-    square += h->points[i].weight * apart * apart;
-  }
-  search->start = mean;
-  search->width = 3 * sqrt(square);
-}
-
-/* 1e-9 of the density moves a bound by less than 1e-9. */
-static ev_status find_icc(icc_posterior *p, const ev_options *options, ev_interval *ci) {
-  ev_marginal m;
-  ev_interval r;
-  double tail = ev_tail(options);
-  ev_search search = {.ln_density = ln_density_of_r,
-                      .context = p,
-                      .ln_drop = 25 - log(tail),
-                      .tolerance = 1e-9,
-                      .tail = tail,
-                      .budget = 4000};
-  start_at_points(&p->h, &search);
-  ev_status status = ev_marginal_find(&m, &search);
-  if (p->status != EV_OK) return p->status;
-  if (status == EV_OK) status = ev_marginal_interval(&m, tail, &r);
-  if (status == EV_OK) *ci = (ev_interval){ev_at_logit(-r.hi).x, ev_at_logit(-r.lo).x};
-  return status;
+/* The attempts at a question as ratings 0 and 1; gives the number of entries. */
+static size_t rate_question(const ev_cluster *question, size_t unit, ev_unit_rating *list) {
+  double counts[] = {question->n - question->k, question->k};
+  size_t count = 0;
+  for (size_t category = 0; category < 2; category++)
+    if (counts[category] > 0) list[count++] = (ev_unit_rating){unit, category, counts[category]};
+  return count;
 }
 
 ev_status ev_icc(const ev_cluster *clusters, size_t count, const ev_options *options, ev_host host,
                  ev_interval *ci) {
-  ev_options icc = {.level = options->level, .prior = EV_PRIOR_ICC};
-  icc_posterior p = {.status = EV_OK};
-  if (ev_clusters_single(clusters, count)) {
-    *ci = (ev_interval){ev_tail(options), 1 - ev_tail(options)};
-    return EV_OK;
+  ev_options nominal = {.level = options->level, .distance = EV_NOMINAL};
+  ev_ratings r = {.categories = 2};
+  size_t unit = 0;
+  ev_unit_rating *list = calloc(count, 2 * sizeof *list);
+  double *times = calloc(count, sizeof *times);
+  ev_status status = list && times ? EV_OK : EV_NO_MEMORY;
+  for (size_t i = 0; status == EV_OK && i < count; i++) {
+    if (clusters[i].n < 2) continue;
+    times[unit] = clusters[i].times;
+    r.count += rate_question(&clusters[i], unit++, list + r.count);
   }
-  ev_status status = ev_hierarchy_make(clusters, count, &icc, host, EV_FOR_THETA, &p.h);
-  if (status == EV_OK) status = find_icc(&p, options, ci);
-  ev_hierarchy_free(&p.h);
+  r.list = list;
+  r.times = times;
+  if (status == EV_OK && r.count == 0)
+    *ci = (ev_interval){ev_tail(options), 1 - ev_tail(options)};
+  else if (status == EV_OK)
+    status = ev_alpha(r, &nominal, host, ci);
+  if (status == EV_OK) *ci = (ev_interval){fmax(ci->lo, 0), fmax(ci->hi, 0)};
+  free(list);
+  free(times);
   return status;
 }

@@ -1,7 +1,7 @@
 /*
 ** Questions asked several times: how much of an answer's variance is the question's, and
-** what a rerun of the same questions would score.  All under the Beta-binomial hierarchy of
-** clustered.h with the intraclass correlation uniform.
+** what a rerun of the same questions would score.  The latter under the Beta-binomial hierarchy
+** of clustered.h with the intraclass correlation uniform.
 */
 #ifndef EV_ICC_H
 #define EV_ICC_H
