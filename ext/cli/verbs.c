@@ -30,7 +30,8 @@ static const char *const help_noise[] = {
     "For questions with several attempts: how much of the variance of one answer comes from tasks "
     "(some are harder than others), from questions (some questions of a task are harder), and from "
     "reruns (the same question asked again). If the questions' share is large, ask more questions; "
-    "asking the same ones again lowers only the reruns' share.",
+    "asking the same ones again lowers only the reruns' share. The shares miss where questions are "
+    "of two kinds, nearly always right and mostly wrong, and were asked many times.",
     "  evalci noise results.jsonl", NULL};
 static const char *const help_slices[] = {
     "Two models task by task: which tasks regressed? A is the old model and B the new one; a "

@@ -32,7 +32,8 @@ typedef ev_status ev_cluster_model(const ev_cluster *clusters, size_t count,
 typedef ev_status ev_cluster_probability(const ev_cluster *clusters, size_t count,
                                          const ev_options *options, ev_host host, double *p);
 
-/* Credible interval of theta in the Beta-binomial hierarchy. */
+/* Credible interval of theta in the Beta-binomial hierarchy.  theta is the mean of a Beta, which is
+** not that of the clusters where their accuracies come in two lumps and n is large (METHODS.md). */
 ev_cluster_model ev_clustered;
 
 /* P(theta > options->threshold) under the same posterior. */

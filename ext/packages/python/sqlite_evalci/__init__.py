@@ -161,6 +161,8 @@ questions = _verb("questions", """Each question: how difficult it is, and whethe
     60""")
 noise = _verb("noise", """Where questions were asked several times: how much of an answer's variance is the tasks', questions' and reruns'.
 
+    The shares miss where questions are of two kinds, nearly always right and mostly wrong, and were asked many times.
+
     >>> import sqlite_evalci
     >>> asked = [{"model": "m", "item": item, "attempt": attempt, "correct": item % 2} for item in range(9) for attempt in (1, 2)]
     >>> sqlite_evalci.noise(asked)["questions"][0]
