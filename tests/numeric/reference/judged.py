@@ -1,15 +1,19 @@
 """References for the accuracy behind a judge's verdicts.
 
-Independent of the C code, which integrates a density: the distribution function of theta = q u + (1-q) v, as E_q of the
-integral of v's density times u's distribution function, by dense Gauss-Legendre rules between the points where either
-is not smooth, with scipy's beta functions; a bound is a bracketed root.
+The C code integrates over q and along a line of (u, v).  Here P(theta <= x), theta = q u + (1-q) v, is a double integral over
+u and v of the distribution function of q, at (x - v) / (u - v), by dense Gauss-Legendre rules.  u and v are squared sines of
+angles, in which Jeffreys' densities are analytic; panels end where u, v or q are at their quantiles, and shrink toward u = x
+and v = x, where that quotient is not continuous.  Every number is computed twice, the second time with more nodes, and the
+two must agree within TOLERANCE.  With one verdict and no labels theta is uniform.
 """
 import numpy as np
-from scipy import optimize, special, stats
+from scipy import optimize, special
 
 HEADER = ["method", "right_right", "right_wrong", "wrong_right", "wrong_wrong", "judged_right", "judged", "level", "lo", "hi"]
-NODES, WEIGHTS = np.polynomial.legendre.leggauss(24)
-SHARES = [1e-25, 1e-18, 1e-14, 1e-11, 1e-9, 1e-7, 1e-5, 1e-3, 0.02, 0.15, 0.5]
+RULES = [np.polynomial.legendre.leggauss(n) for n in (13, 16)]
+SHARES = [1e-18, 1e-14, 1e-11, 1e-9, 1e-7, 1e-5, 1e-3, 0.02, 0.15, 0.5]
+NEAR = 4.0 ** -np.arange(1, 14)
+TOLERANCE = 1e-10
 
 
 def marks(a, b):
@@ -17,45 +21,74 @@ def marks(a, b):
     return np.concatenate([special.btdtri(a, b, SHARES), (1 - special.btdtri(b, a, SHARES))[::-1]])
 
 
-def parts(points, least, most):
-    points = np.unique(np.concatenate([[least, most], points[(points > least) & (points < most)]]))
+def angle(x):
+    return np.arcsin(np.sqrt(np.clip(x, 0, 1)))
+
+
+def parts(points, low, high, rule):
+    points = np.unique(np.concatenate([[low, high], points[(points > low) & (points < high)]]))
     half = np.diff(points) / 2
-    x = points[:-1, None] + half[:, None] * (NODES + 1)
-    return x.ravel(), (half[:, None] * WEIGHTS).ravel()
+    x = points[:-1, None] + half[:, None] * (rule[0] + 1)
+    return x.ravel(), (half[:, None] * rule[1]).ravel()
+
+
+def density(a, b, at):
+    """Of the angle."""
+    return 2 * np.exp((2 * a - 1) * np.log(np.sin(at)) + (2 * b - 1) * np.log(np.cos(at)) - special.betaln(a, b))
 
 
 class Judge:
     def __init__(self, rr, rw, wr, ww, judged_right, judged):
         self.q = (1 + rr + rw + judged_right, 1 + wr + ww + judged - judged_right)
-        self.u, self.v = (1 + rr, 1 + rw), (1 + wr, 1 + ww)
+        self.u, self.v = (0.5 + rr, 0.5 + rw), (0.5 + wr, 0.5 + ww)
         self.marks = {name: marks(*getattr(self, name)) for name in "quv"}
 
-    def below(self, x, q):
-        """P(q u + (1-q) v <= x) at one q."""
-        least, most = max(0, (x - q) / (1 - q)), min(1, x / (1 - q))
-        sure = special.btdtr(*self.v, least) if least > 0 else 0
-        v, weight = parts(np.concatenate([self.marks["v"], (x - q * self.marks["u"]) / (1 - q)]), least, most)
-        u = np.clip((x - (1 - q) * v) / q, 0, 1)
-        return sure + np.sum(weight * stats.beta.pdf(v, *self.v) * special.btdtr(*self.u, u))
-
-    def cdf(self, x):
-        """The ends of the panels of q: its own quantiles, x and 1-x, and the q at which u and v are at their quantiles."""
-        points = [self.marks["q"], [x, 1 - x]]
-        for u in self.marks["u"][::3]:
-            v = self.marks["v"][::3]
+    def side(self, x, upper, rule):
+        """The part of P(theta <= x), or of P(theta > x), from u > x > v and from u < x < v."""
+        sum_, middle = 0.0, angle(x)
+        for u_above in (True, False):
+            u_ends = (middle, np.pi / 2) if u_above else (0, middle)
+            v_ends = (0, middle) if u_above else (middle, np.pi / 2)
+            near = middle + NEAR * ((u_ends[1] - middle) if u_above else -middle)
+            q = self.marks["q"]  # at these u the steps of q leave the range of v
             with np.errstate(divide="ignore", invalid="ignore"):
-                points.append(np.nan_to_num((x - v) / (u - v), nan=-1, posinf=-1, neginf=-1)[::2])
-        edges = self.marks["q"]
-        q, weight = parts(np.concatenate(points), max(edges[0], 1e-300), min(edges[-1], 1 - 1e-16))
-        density = stats.beta.pdf(q, *self.q)
-        keep = density * weight > 1e-17
-        return sum(w * d * self.below(x, y) for y, w, d in zip(q[keep], weight[keep], density[keep]))
+                leave = np.nan_to_num(np.concatenate([x / q, (x - 1 + q) / q]), nan=0, posinf=0, neginf=0)
+            u, weight = parts(np.concatenate([angle(self.marks["u"]), near, angle(leave)]), *u_ends, rule)
+            weight = weight * density(*self.u, u)
+            for at, w in zip(u[weight > 1e-16], weight[weight > 1e-16]):
+                known = np.sin(at) ** 2
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    steps = np.nan_to_num((x - self.marks["q"] * known) / (1 - self.marks["q"]), nan=0, posinf=0, neginf=0)
+                near = middle + NEAR * (-middle if u_above else (v_ends[1] - middle))
+                v, each = parts(np.concatenate([angle(self.marks["v"]), near, angle(steps)]), *v_ends, rule)
+                with np.errstate(divide="ignore", invalid="ignore"):  # a panel as narrow as rounding
+                    share = np.sin(middle - v) * np.sin(middle + v) / (np.sin(at - v) * np.sin(at + v))
+                share = np.clip(np.nan_to_num(share), 0, 1)  # (x - sin^2 v) / (sin^2 u - sin^2 v)
+                low_q, high_q = special.btdtr(*self.q, share), special.btdtr(*self.q[::-1], 1 - share)
+                sum_ += w * np.sum(each * density(*self.v, v) * (low_q if u_above != upper else high_q))
+        return sum_
+
+    def tail(self, x, upper, rule):
+        if upper:
+            both = special.btdtr(*self.u[::-1], 1 - x) * special.btdtr(*self.v[::-1], 1 - x)
+        else:
+            both = special.btdtr(*self.u, x) * special.btdtr(*self.v, x)
+        return both + self.side(x, upper, rule)
 
 
 def row(counts, level):
     judge = Judge(*counts)
-    tail = (1 - level) / 2
-    bounds = [optimize.brentq(lambda x: judge.cdf(x) - p, 1e-9, 1 - 1e-9, xtol=1e-12, rtol=1e-13) for p in (tail, 1 - tail)]
+    tail, bounds = (1 - level) / 2, []
+    for upper in (False, True):
+        gap = lambda z, rule: np.log(max(judge.tail(special.expit(z), upper, rule), 1e-300) / tail)
+        sparse = optimize.brentq(gap, -14, 14, args=(RULES[0],), xtol=1e-11)
+        step = 1e-7  # the second rule's root is a secant step away
+        first, last = gap(sparse, RULES[1]), gap(sparse + step, RULES[1])
+        at = sparse - first * step / (last - first)
+        bounds.append(float(special.expit(at)))
+        assert abs(bounds[-1] - special.expit(sparse)) < TOLERANCE, (counts, level, bounds[-1], special.expit(sparse))
+    if counts == (0, 0, 0, 0, 0, 1):
+        assert np.allclose(bounds, (tail, 1 - tail), atol=1e-9)
     return ["judged", *map(str, counts), repr(level), *map(repr, bounds)]
 
 
