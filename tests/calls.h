@@ -54,6 +54,9 @@ static const char *const chosen_calls[] = {
     "SELECT item, ci, item_rest_ci, auc, p_bh, note FROM eval_questions('t', "
     "'{\"model\":\"i\",\"item\":\"passage\",\"correct\":\"a\"}')",
     "SELECT model, ci, rank_lo, p_best FROM eval_leaderboard('counted')",
+    /* the posterior of all models; and where nothing joins some of them */
+    "SELECT prob_all, diff_all FROM eval_compare('answers')",
+    "SELECT rank, rank_note FROM eval_leaderboard('halves')",
     "SELECT * FROM eval_tasks('counted', '{\"k\":\"k\",\"n\":\"n\"}')",
     /* a judge's scores and kappa; without the corrected mean, which takes long */
     "SELECT kappa, kappa_ci, ac1, judged, source FROM eval_judge('t', "

@@ -12,6 +12,8 @@ INSERT INTO answers VALUES ('a model', 's', 1, 1, 1, NULL, NULL, 0.25, 2), ('a m
 ALTER TABLE answers ADD COLUMN judge;
 ALTER TABLE answers ADD COLUMN truth;
 UPDATE answers SET judge = correct, truth = CASE WHEN item = 1 THEN 1 END WHERE correct IS NOT NULL;
+CREATE TABLE halves(model, item, correct);
+INSERT INTO halves VALUES ('a', 1, 1), ('b', 1, 0), ('c', 2, 1), ('d', 2, 1);
 CREATE TABLE counted(model, task, k, n);
 INSERT INTO counted VALUES ('a model', 's', 3, 4), ('a model', 'g', 0, 2), ('another', 's', 2, 4), ('another', 'g', 2, 2);
 CREATE TABLE ballots(model_a, model_b, winner);

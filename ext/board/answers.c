@@ -37,11 +37,11 @@ void board_free(board *b) {
   free(b->held_slices.held);
   free(b->shrunken_slices.shrunken);
   void *const owned[] = {
-      b->model,      b->task,    b->extras,  b->model_order, b->model_place, b->task_place,
-      b->task_order, b->by_task, b->rows,    b->row_of,      b->cells,       b->sums,
-      b->task_begin, b->common,  b->parts,   b->totals,      b->pairs,       b->won,
-      b->lost,       b->unknown, b->rests,   b->miskeyed,    b->spent,       b->spent_begin,
-      b->latencies,  b->costs,   b->frontier};
+      b->model,      b->task,    b->extras,   b->model_order, b->model_place, b->task_place,
+      b->task_order, b->by_task, b->rows,     b->row_of,      b->cells,       b->sums,
+      b->task_begin, b->common,  b->parts,    b->totals,      b->pairs,       b->prob_all,
+      b->unknown,    b->rests,   b->miskeyed, b->spent,       b->spent_begin, b->latencies,
+      b->costs,      b->frontier};
   for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);
   free(b);
 }

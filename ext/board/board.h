@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "../stats/model.h"
+#include "../stats/pooled.h"
 
 /* The types in the order in which SQLite sorts values. */
 typedef enum board_kind {
@@ -171,15 +172,31 @@ ev_status board_count_pairs(board *b, ev_host host);
 ev_status board_test_pairs(board *b, ev_host host);
 const board_pair *board_pair_at(const board *b, size_t place_a, size_t place_b);
 
-/* The ranks that the pairs allow; call board_test_pairs() first. */
-void board_ranks(const board *b, size_t model, double *lo, double *hi);
+/* joint.c.  One posterior of the accuracies of all models with an answer, or the reason that there
+** is none. */
+typedef enum board_joint_kind {
+  BOARD_JOINED,  /* by the questions that models share */
+  BOARD_ALIKE,   /* no two models share a question: their questions are taken to be alike */
+  BOARD_CUT,     /* none: no chain of shared questions joins two of the models */
+  BOARD_OUTSIDE, /* none: a score is outside its task's range */
+  BOARD_MANY     /* none: there are more than a thousand models */
+} board_joint_kind;
 
-/* best.c: the probability that each model is the best; NAN if it has no interval. */
-ev_status board_best(board *b, size_t model, ev_host host, double *p);
+typedef struct board_joint {
+  board_joint_kind kind;
+  size_t apart[2]; /* BOARD_CUT: two models that nothing joins */
+} board_joint;
 
-/* The ranks that a model may have: those that the pairs allow; or, for counts, which have no
-** pairs, those in the interval of its posterior. */
-ev_status board_open_ranks(board *b, size_t model, ev_host host, double *lo, double *hi);
+ev_status board_joint_of(board *b, ev_host host, const board_joint **joint);
+
+/* P(best), the expected rank, and the ranks that a model may have; NAN if there is no posterior, or
+** no answer of the model. */
+ev_status board_place(board *b, size_t model, ev_host host, ev_place *place);
+
+/* The probability that A is better than B, and the difference of their accuracies on the questions
+** of all models, by least squares with an effect of every question; NAN likewise. */
+ev_status board_prob_all(board *b, size_t model_a, size_t model_b, ev_host host, double *prob,
+                         double *diff);
 
 /* slices.c: p, and p corrected by Holm's method and by Benjamini and Hochberg's; NAN without a
 ** test. */

@@ -123,8 +123,9 @@ typedef struct board_cached {
 typedef struct board_total {
   board_standing standing;
   board_cached ci, macro, other_tasks, bounded, cost, per_right;
-  double best;
-  ev_interval ranks; /* with it */
+  ev_place place;  /* joint.c, as are these */
+  double fitted;   /* its accuracy, up to a constant of the board */
+  size_t joint_at; /* its row and column of prob_all */
 } board_total;
 
 typedef struct board_part {
@@ -184,10 +185,13 @@ struct board {
   /* pairs.c */
   board_pair *pairs;
   bool pairs_tested;
-  uint32_t *won, *lost;
   ev_paired_memo memo;
 
-  bool best_known;
+  /* joint.c */
+  bool joint_known;
+  board_joint joint;
+  double *prob_all; /* NULL if there are not two models to compare */
+  size_t joint_models;
 
   board_slices held_slices, shrunken_slices;
 

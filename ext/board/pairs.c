@@ -452,7 +452,7 @@ static int by_p(const void *x, const void *y) {
   return (p > q) - (p < q);
 }
 
-static void hold_pairs(board *b, board_pair **sorted, size_t count) {
+static void hold_pairs(const board *b, board_pair **sorted, size_t count) {
   double step = 0;
   qsort(sorted, count, sizeof *sorted, by_p);
   for (size_t i = 0; i < count; i++) {
@@ -461,8 +461,6 @@ static void hold_pairs(board *b, board_pair **sorted, size_t count) {
     p->p_all = fmin(1, step);
     if (p->p_all > 1 - b->settings.level) continue;
     p->verdict = p->mean_a > p->mean_b ? 1 : -1;
-    b->won[p->verdict > 0 ? p->a : p->b]++;
-    b->lost[p->verdict > 0 ? p->b : p->a]++;
   }
 }
 
@@ -471,9 +469,7 @@ ev_status board_test_pairs(board *b, ev_host host) {
   if (b->pairs_tested || status != EV_OK) return status;
   size_t all = pairs_of(b->models.count), count = 0;
   board_pair **sorted = malloc((all + 1) * sizeof *sorted);
-  if (!b->won) b->won = calloc(b->models.count + 1, sizeof *b->won);
-  if (!b->lost) b->lost = calloc(b->models.count + 1, sizeof *b->lost);
-  if (!sorted || !b->won || !b->lost) status = EV_NO_MEMORY;
+  if (!sorted) status = EV_NO_MEMORY;
   for (size_t i = 0; i < all && status == EV_OK; i++) {
     if (i % 64 == 0 && ev_interrupted(host)) status = EV_INTERRUPTED;
     if (status == EV_OK) status = board_test_pair(b, &b->pairs[i], host);
@@ -483,11 +479,4 @@ ev_status board_test_pairs(board *b, ev_host host) {
   b->pairs_tested = status == EV_OK;
   free(sorted);
   return status;
-}
-
-void board_ranks(const board *b, size_t model, double *lo, double *hi) {
-  double able = 0;
-  for (size_t m = 0; m < b->models.count; m++) able += !isnan(b->totals[m].standing.accuracy);
-  *lo = 1 + (double)b->lost[model];
-  *hi = able - (double)b->won[model];
 }

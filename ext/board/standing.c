@@ -106,8 +106,7 @@ ev_status board_prepare(board *b) {
   for (size_t m = 0; m < models; m++) {
     count_parts(b, m, b->parts + m * tasks);
     totals[m].standing = add_up(b, m);
-    totals[m].best = NAN;
-    totals[m].ranks = board_no_interval();
+    totals[m].place = (ev_place){NAN, NAN, NAN, NAN};
     if (board_over_tasks(b, &totals[m].standing)) totals[m].standing.accuracy = board_macro(b, m);
   }
   return EV_OK;

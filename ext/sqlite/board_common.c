@@ -70,15 +70,12 @@ static void show_common_interval(evalci_board_cursor *c, sqlite3_context *contex
   evalci_result_ci(context, common_name, c->status, c->ci, part, c->standing.accuracy);
 }
 
-/* As in eval_leaderboard, the ranks come from pairs, each on all questions that both answered. */
+/* As in eval_leaderboard: of all answers, not only those to these questions. */
 static void show_common_rank(evalci_board_cursor *c, sqlite3_context *context, bool lo) {
-  size_t model = c->rows[c->at].model;
-  double ranks[2];
-  if (isnan(board_model_standing(c->board, model).accuracy)) return;
-  ev_status status = board_test_pairs(c->board, evalci_host_of(context));
-  if (!evalci_check_status(context, common_name, status)) return;
-  board_ranks(c->board, model, &ranks[0], &ranks[1]);
-  evalci_result_count(context, ranks[!lo]);
+  ev_place place;
+  ev_status status = board_place(c->board, c->rows[c->at].model, evalci_host_of(context), &place);
+  if (evalci_check_status(context, common_name, status) && !isnan(place.lo))
+    evalci_result_count(context, lo ? place.lo : place.hi);
 }
 
 static void show_common(evalci_board_cursor *c, sqlite3_context *context, int column) {

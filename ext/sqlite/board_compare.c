@@ -35,6 +35,8 @@ enum {
   CM_CI_UNSEEN,
   CM_UNSEEN_LO,
   CM_UNSEEN_HI,
+  CM_PROB_ALL,
+  CM_DIFF_ALL,
   CM_COLUMNS
 };
 
@@ -44,7 +46,8 @@ static const char *const compare_columns[CM_COLUMNS + 1] = {
     "ci TEXT",        "lo REAL",        "hi REAL",           "prob_a_better REAL",
     "verdict TEXT",   "p REAL",         "p_all REAL",        "verdict_all TEXT",
     "method TEXT",    "mean_a REAL",    "mean_b REAL",       "err_lo REAL",
-    "err_hi REAL",    "ci_unseen TEXT", "ci_unseen_lo REAL", "ci_unseen_hi REAL"};
+    "err_hi REAL",    "ci_unseen TEXT", "ci_unseen_lo REAL", "ci_unseen_hi REAL",
+    "prob_all REAL",  "diff_all REAL"};
 
 static const char compare_name[] = "eval_compare";
 
@@ -185,6 +188,15 @@ static void show_chance(evalci_board_cursor *c, sqlite3_context *context, bool t
     evalci_result_number(context, test ? c->pair.p : c->pair.prob);
 }
 
+/* The pair in the posterior of all models. */
+static void show_among_all(evalci_board_cursor *c, sqlite3_context *context, bool prob) {
+  double better, diff;
+  ev_status status =
+      board_prob_all(c->board, c->pair.a, c->pair.b, evalci_host_of(context), &better, &diff);
+  if (evalci_check_status(context, compare_name, status))
+    evalci_result_number(context, prob ? better : diff);
+}
+
 static void show_compare(evalci_board_cursor *c, sqlite3_context *context, int column) {
   const evalci_board_row *row = &c->rows[c->at];
   const board_pair *p = &c->pair;
@@ -238,6 +250,10 @@ static void show_compare(evalci_board_cursor *c, sqlite3_context *context, int c
   case CM_UNSEEN_LO:
   case CM_UNSEEN_HI:
     show_unseen(c, context, column);
+    break;
+  case CM_PROB_ALL:
+  case CM_DIFF_ALL:
+    show_among_all(c, context, column == CM_PROB_ALL);
     break;
   default:
     show_pair_interval(c, context, column);

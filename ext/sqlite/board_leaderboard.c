@@ -26,9 +26,11 @@ enum {
   LB_COMMON,
   LB_ERR_LO,
   LB_ERR_HI,
+  LB_RANK,
   LB_RANK_LO,
   LB_RANK_HI,
   LB_P_BEST,
+  LB_RANK_NOTE,
   LB_MACRO,
   LB_MACRO_CI,
   LB_MACRO_LO,
@@ -76,9 +78,11 @@ static const char *const leaderboard_columns[LB_COLUMNS + 1] = {"model",
                                                                 "common INTEGER",
                                                                 "err_lo REAL",
                                                                 "err_hi REAL",
+                                                                "rank REAL",
                                                                 "rank_lo INTEGER",
                                                                 "rank_hi INTEGER",
                                                                 "p_best REAL",
+                                                                "rank_note TEXT",
                                                                 "macro REAL",
                                                                 "macro_ci TEXT",
                                                                 "macro_lo REAL",
@@ -123,18 +127,26 @@ static ev_status list_leaderboard(evalci_board_cursor *c, const size_t *const *m
   return room ? EV_OK : EV_NO_MEMORY;
 }
 
-static void show_rank(evalci_board_cursor *c, sqlite3_context *context, size_t model, bool lo) {
-  double ranks[2];
-  ev_status status =
-      board_open_ranks(c->board, model, evalci_host_of(context), &ranks[0], &ranks[1]);
-  if (evalci_check_status(context, "eval_leaderboard", status))
-    evalci_result_count(context, ranks[!lo]);
+static void show_place(evalci_board_cursor *c, sqlite3_context *context, size_t model, int column) {
+  ev_place place;
+  ev_status status = board_place(c->board, model, evalci_host_of(context), &place);
+  if (!evalci_check_status(context, "eval_leaderboard", status)) return;
+  if (column == LB_P_BEST || column == LB_RANK)
+    evalci_result_number(context, column == LB_RANK ? place.rank : place.best);
+  else if (!isnan(place.lo))
+    evalci_result_count(context, column == LB_RANK_LO ? place.lo : place.hi);
 }
 
-static void show_best(evalci_board_cursor *c, sqlite3_context *context, size_t model) {
-  double p;
-  ev_status status = board_best(c->board, model, evalci_host_of(context), &p);
-  if (evalci_check_status(context, "eval_leaderboard", status)) evalci_result_number(context, p);
+/* What is to be known of the ranks, or why there are none. */
+static void show_rank_note(evalci_board_cursor *c, sqlite3_context *context) {
+  const board_joint *joint;
+  ev_status status = board_joint_of(c->board, evalci_host_of(context), &joint);
+  if (!evalci_check_status(context, "eval_leaderboard", status)) return;
+  char *note = evalci_rank_note(c->board, joint);
+  if (note)
+    sqlite3_result_text(context, note, -1, sqlite3_free);
+  else if (joint->kind != BOARD_JOINED)
+    sqlite3_result_error_nomem(context);
 }
 
 /* Which interval a column belongs to, and which part of it the column shows. */
@@ -251,12 +263,14 @@ static void show_leaderboard(evalci_board_cursor *c, sqlite3_context *context, i
     part = column == LB_ERR_LO ? EVALCI_CI_BELOW : EVALCI_CI_ABOVE;
     show_interval(c, context, model, board_model_interval, part, s.accuracy);
     break;
+  case LB_RANK:
   case LB_RANK_LO:
   case LB_RANK_HI:
-    if (!isnan(s.accuracy)) show_rank(c, context, model, column == LB_RANK_LO);
-    break;
   case LB_P_BEST:
-    show_best(c, context, model);
+    show_place(c, context, model, column);
+    break;
+  case LB_RANK_NOTE:
+    show_rank_note(c, context);
     break;
   case LB_MACRO:
     evalci_result_number(context, board_macro(c->board, model));

@@ -30,23 +30,6 @@ bool report_ok(report *r, ev_status status) {
 ** The page's data
 */
 
-/* The text of a name; NULL without memory. */
-static char *report_label(board_name name) {
-  if (name.kind == BOARD_INTEGER) {
-    sqlite3_int64 i;
-    memcpy(&i, name.bytes, sizeof i);
-    return sqlite3_mprintf("%lld", i);
-  }
-  if (name.kind == BOARD_REAL) {
-    char text[EVALCI_NUMBER_SIZE];
-    double x;
-    memcpy(&x, name.bytes, sizeof x);
-    return sqlite3_mprintf("%.*s", evalci_write_number(x, text), text);
-  }
-  if (name.kind == BOARD_NULL || name.size == 0) return sqlite3_mprintf("(no name)");
-  return evalci_clean(name.bytes, name.size);
-}
-
 static ev_status order_models(report *r) {
   evalci_sorted_row *rows = sqlite3_malloc64((r->count + 1) * sizeof *rows);
   if (!rows) return EV_NO_MEMORY;
@@ -74,16 +57,14 @@ static void add_to_totals(report *r, const board_standing *s) {
 
 static ev_status prepare_model(report *r, report_model *m) {
   m->s = board_model_standing(r->board, m->model);
-  m->name = report_label(board_model_name(r->board, m->model));
+  m->name = evalci_board_label(board_model_name(r->board, m->model));
   if (!m->name) return EV_NO_MEMORY;
   add_to_totals(r, &m->s);
   ev_status status = board_model_interval(r->board, m->model, r->host, &m->ci);
   m->bounded = (ev_interval){NAN, NAN};
   if (status == EV_OK && m->s.errored > 0)
     status = board_bounded(r->board, m->model, r->host, &m->bounded);
-  if (status == EV_OK) status = board_best(r->board, m->model, r->host, &m->best);
-  board_ranks(r->board, m->model, &m->rank_lo, &m->rank_hi);
-  return status;
+  return status == EV_OK ? board_place(r->board, m->model, r->host, &m->place) : status;
 }
 
 static void count_verdicts(report *r) {
@@ -171,7 +152,7 @@ static ev_status prepare_tasks(report *r) {
   if (!r->tasks) return EV_NO_MEMORY;
   for (; r->task_count < count; r->task_count++) {
     size_t task = board_task_at(r->board, r->task_count);
-    char *name = report_label(board_task_name(r->board, task));
+    char *name = evalci_board_label(board_task_name(r->board, task));
     if (!name) return EV_NO_MEMORY;
     r->tasks[r->task_count] = name;
   }

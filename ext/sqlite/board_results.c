@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "boards.h"
+#include "svg.h"
 
 void evalci_result_name(sqlite3_context *context, board_name name) {
   sqlite3_int64 i;
@@ -26,6 +27,43 @@ void evalci_result_name(sqlite3_context *context, board_name name) {
     break;
   case BOARD_BLOB:
     sqlite3_result_blob(context, name.bytes, (int)name.size, SQLITE_TRANSIENT);
+  }
+}
+
+char *evalci_board_label(board_name name) {
+  if (name.kind == BOARD_INTEGER) {
+    sqlite3_int64 i;
+    memcpy(&i, name.bytes, sizeof i);
+    return sqlite3_mprintf("%lld", i);
+  }
+  if (name.kind == BOARD_REAL) {
+    char text[EVALCI_NUMBER_SIZE];
+    double x;
+    memcpy(&x, name.bytes, sizeof x);
+    return sqlite3_mprintf("%.*s", evalci_write_number(x, text), text);
+  }
+  if (name.kind == BOARD_NULL || name.size == 0) return sqlite3_mprintf("(no name)");
+  return evalci_clean(name.bytes, name.size);
+}
+
+char *evalci_rank_note(const board *b, const board_joint *joint) {
+  switch (joint->kind) {
+  case BOARD_ALIKE:
+    return sqlite3_mprintf("no two models share a question: their questions are taken to be alike");
+  case BOARD_OUTSIDE:
+    return sqlite3_mprintf("a score is outside its range");
+  case BOARD_MANY:
+    return sqlite3_mprintf("%d models, more than 1000", (int)board_models(b));
+  case BOARD_CUT: {
+    char *x = evalci_board_label(board_model_name(b, joint->apart[0]));
+    char *y = evalci_board_label(board_model_name(b, joint->apart[1]));
+    char *note = x && y ? sqlite3_mprintf("no shared questions join %s and %s", x, y) : NULL;
+    sqlite3_free(x);
+    sqlite3_free(y);
+    return note;
+  }
+  default:
+    return NULL;
   }
 }
 

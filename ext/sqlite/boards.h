@@ -191,6 +191,12 @@ int evalci_register_judge(sqlite3 *db, evalci_boards *boards);
 /* board_report.c */
 int evalci_register_report(sqlite3 *db, evalci_boards *boards);
 
+/* The text of a name, for people; NULL without memory. */
+char *evalci_board_label(board_name name);
+
+/* What is to be known of the ranks, or why there are none; NULL for nothing, or without memory. */
+char *evalci_rank_note(const board *b, const board_joint *joint);
+
 /* Makes room for this number of rows. */
 bool evalci_room_for_rows(evalci_board_cursor *c, size_t rows);
 

@@ -35,7 +35,7 @@ typedef struct report_model {
   char *name; /* cleaned, not escaped */
   board_standing s;
   ev_interval ci, bounded; /* bounded where answers are missing */
-  double rank_lo, rank_hi, best;
+  ev_place place;
   report_stand stand;
 } report_model;
 

@@ -56,8 +56,8 @@ static void report_board_heads(report *r, const report_axis *axis) {
 }
 
 static void report_rank_cell(report *r, const report_model *m) {
-  sqlite3_int64 lo = (sqlite3_int64)m->rank_lo, hi = (sqlite3_int64)m->rank_hi;
-  if (isnan(m->s.accuracy))
+  sqlite3_int64 lo = (sqlite3_int64)m->place.lo, hi = (sqlite3_int64)m->place.hi;
+  if (isnan(m->place.lo))
     report_add(r, "<td class=\"keep\"></td>");
   else if (lo == hi)
     sqlite3_str_appendf(r->out, "<td class=\"keep\" data-value=\"%lld-%lld\">%lld</td>", lo, hi,
@@ -91,8 +91,8 @@ static void report_board_row(report *r, const report_axis *axis, const report_mo
     report_add(r, "no answers");
   report_close_cell(r);
   if (r->ranked > 1) {
-    report_open_cell(r, "third end", m->best);
-    if (!isnan(m->best)) report_chance(r, m->best);
+    report_open_cell(r, "third end", m->place.best);
+    if (!isnan(m->place.best)) report_chance(r, m->place.best);
     report_close_cell(r);
   }
   report_count_cell(r, "", m->s.questions);

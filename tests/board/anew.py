@@ -1,14 +1,13 @@
 """Computes in plain Python, from the rows, the values of the board for which the views of oracle.sql have an older
 rule, or none: p of a pair is paired_p of the questions' mean differences; "tied" means that two models have the same
-data; P(best) allows for shared questions (the Beta posteriors are integrated here on a grid); and the interval for
-other tasks has its imagined tasks near the observed ones.
+data; P(best) and ranks are those of the joint posterior; and the interval for other tasks has its imagined tasks near
+the observed ones.
 """
 import itertools
 import json
 import math
 
-CONTENDERS, REACH = 10, 3
-
+import posterior
 
 class Anew:
     def __init__(self, db):
@@ -51,21 +50,25 @@ class Anew:
         return p, same, math.fsum(x - y for x, y in means), unseen, f"{'AB'[own[1] < 0]} better unless it sometimes fails outright" if hedged else None
 
     def held(self):
-        """The row of eval_compare for every pair, in either order; and the possible ranks of every model."""
+        """The row of eval_compare for every pair, in either order."""
         named = [m for m in self.answers if m is not None]
         tested = {(a, b): found for a, b in itertools.combinations(named, 2) if (found := self.pair(a, b))}
-        step, won, lost, out = 0, dict.fromkeys(self.answers, 0), dict.fromkeys(self.answers, 0), {}
+        step, out = 0, {}
         for i, ((a, b), (p, tied, total, unseen, hedge)) in enumerate(sorted(tested.items(), key=lambda x: x[1][0])):
             step = max(step, p * (len(tested) - i))
             word = "tied" if tied else "not separated"
             if step <= 0.05:
                 word = "A better" if total > 0 else "B better"
-                won[a if total > 0 else b] += 1
-                lost[b if total > 0 else a] += 1
             out[a, b] = {"p": p, "p_all": min(1, step), "verdict_all": word, "tied": tied, "unseen": unseen, "hedge": hedge}
             out[b, a] = {**out[a, b], "verdict_all": {"A better": "B better", "B better": "A better"}.get(word, word),
                          "unseen": [-unseen[1], -unseen[0]], "hedge": hedge and "BA"[hedge[0] == "B"] + hedge[1:]}
-        return out, {m: (1 + lost[m], len(self.able) - won[m]) for m in self.able}
+        return out
+
+    def places(self):
+        """P(best), rank, rank_lo and rank_hi of the models; prob_all and diff_all of the pairs."""
+        models = [r[0] for r in self.db.execute("SELECT model FROM eval_leaderboard ORDER BY model")]
+        pairs = [r[0] for r in self.db.execute("SELECT prob_a_better FROM compare")]
+        return posterior.of_answers(models, self.answers, two=pairs[0] if len(pairs) == 1 else None)
 
     # Other tasks
 
@@ -85,80 +88,3 @@ class Anew:
             lo, hi = min([max(0, least - beyond - max(0, skew)), *own]), max([min(1, most + beyond + max(0, -skew)), *own])
         rows = ", ".join(f"({s!r}, {n})" for s, n in zip(totals, sizes))
         return json.loads(self.db.execute(f"SELECT clustered_mean_ci_counts(column1, column2, 0.95, ?, ?) FROM (VALUES {rows})", (lo, hi)).fetchone()[0])
-
-    # P(best)
-
-    def worth(self, model):
-        """The effective numbers of right answers and of answers."""
-        mine = self.answers[model]
-        answers, n = sum(map(len, mine.values())), len(mine)
-        graded = any(q[2] for q in mine)
-        means = [self.mean(model, q) for q in mine]
-        accuracy = math.fsum(means) / n
-        if not graded and answers == n:
-            return accuracy * n, n
-        squared = math.fsum((x - accuracy) ** 2 for x in means) / (n * (n + 1))
-        most = n ** 3 if graded else answers
-        size = min(most, accuracy * (1 - accuracy) / squared - 1 if squared > 1e-20 else most)
-        return accuracy * max(1, size), max(1, size)
-
-    def correlation(self, a, b):
-        both = sorted(self.answers[a].keys() & self.answers[b].keys())
-        x, y = ([self.mean(m, q) for q in both] for m in (a, b))
-        n = len(both)
-        if n < 2:
-            return 0
-        mx, my = math.fsum(x) / n, math.fsum(y) / n
-        xx, yy, xy = (math.fsum((u - mu) * (v - mv) for u, v in zip(us, vs)) for us, mu, vs, mv in ((x, mx, x, mx), (y, my, y, my), (x, mx, y, my)))
-        if min(xx, yy) < 1e-12:
-            return 0
-        return min(xy / math.sqrt(xx * yy), 1 - n ** -2) * n / math.sqrt(len(self.answers[a]) * len(self.answers[b]))
-
-    def rho(self, worth):
-        """The mean correlation of the contenders, which are the leading models within three standard deviations of the
-        first."""
-        mean = {m: (k + 1) / (n + 2) for m, (k, n) in worth.items()}
-        variance = {m: mean[m] * (1 - mean[m]) / (n + 3) for m, (k, n) in worth.items()}
-        order = self.db.execute("SELECT model FROM eval_leaderboard ORDER BY model")
-        leading = sorted((r[0] for r in order if r[0] in worth), key=lambda m: -mean[m])[:CONTENDERS]
-        near = [m for i, m in enumerate(leading) if i < 2 or (mean[leading[0]] - mean[m]) ** 2 < REACH ** 2 * (variance[leading[0]] + variance[m])]
-        pairs = [self.correlation(a, b) for a, b in itertools.combinations(near, 2)]
-        return max(0, math.fsum(pairs) / len(pairs)) if pairs else 0
-
-    def best(self):
-        """P(best) of each model; empty if it is that of ranks_counts, because questions were asked once and none are
-        shared."""
-        worth = {m: self.worth(m) for m in self.able}
-        rho = self.rho(worth)
-        if rho == 0 and all(len(shares) == 1 and not q[2] for m in self.able for q, shares in self.answers[m].items()):
-            return {}
-        return dict(zip(worth, chances([(1 + k / (1 - rho), 1 + (n - k) / (1 - rho)) for k, n in worth.values()])))
-
-
-def chances(posteriors):
-    """The probability that each of several independent Beta variables is the largest: extrapolated from two grids,
-    whose errors fall as the square of the step."""
-    return [(4 * fine - coarse) / 3 for fine, coarse in zip(grid_chances(posteriors, 6000), grid_chances(posteriors, 3000))]
-
-
-def grid_chances(posteriors, nodes):
-    """Sums over a grid of logits."""
-    spans = []
-    for a, b in posteriors:
-        middle, width = math.log(a / b), 14 * math.sqrt(1 / a + 1 / b) + (30 / min(a, b) if min(a, b) < 20 else 0)
-        spans += [middle - width, middle + width]
-    start, step = min(spans), (max(spans) - min(spans)) / nodes
-    logits = [start + i * step for i in range(nodes + 1)]
-    logs = [(-math.log1p(math.exp(-t)) if t > -700 else t, -math.log1p(math.exp(t)) if t < 700 else -t) for t in logits]
-    densities, tails = [], []
-    for a, b in posteriors:
-        ln_b = math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
-        density = [math.exp(max(-745, a * x + b * y - ln_b)) for x, y in logs]
-        total, below = math.fsum(density), 0.0
-        tails.append([])
-        for f in density:
-            tails[-1].append((below + f / 2) / total)
-            below += f
-        densities.append([f / total for f in density])
-    product = [math.prod(column) for column in zip(*tails)]
-    return [math.fsum(f * p / t for f, p, t in zip(density, product, tail) if t > 0) for density, tail in zip(densities, tails)]

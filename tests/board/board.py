@@ -31,9 +31,9 @@ ORACLE = (ROOT / "tests/board/oracle.sql").read_text()
 SCHEMA = (ROOT / "sql/schema.sql").read_text()
 TABLES = {"leaderboard": "eval_leaderboard", "compare": "eval_compare", "by_task": "eval_tasks", "common": "eval_common",
           "passes": "eval_passes"}
-# The view adds doubles in the order of rows, anew.py those of question means; its grid is good for 1e-6.
-ROUNDED = {"pass_at_k": 1e-14, "pass_hat_k": 1e-14, "p": 1e-9, "p_all": 1e-9, "p_best": 1e-6, "task_lo": 1e-12, "task_hi": 1e-12,
-           "ci_unseen_lo": 1e-12, "ci_unseen_hi": 1e-12}
+# The view adds doubles in the order of rows, anew.py those of question means; posterior.py has other nodes.
+ROUNDED = {"pass_at_k": 1e-14, "pass_hat_k": 1e-14, "p": 1e-9, "p_all": 1e-9, "task_lo": 1e-12, "task_hi": 1e-12,
+           "p_best": 1e-9, "rank": 1e-8, "prob_all": 1e-9, "diff_all": 1e-9, "ci_unseen_lo": 1e-12, "ci_unseen_hi": 1e-12}
 
 
 def filled(rows):
@@ -77,7 +77,7 @@ def in_order(rows, models):
     return sorted(rows, key=lambda row: (place[row["model_a"]], place[row["model_b"]]))
 
 
-def corrected(anew, view, rows, pairs, ranks, best):
+def corrected(anew, view, rows, pairs, places, among_all):
     """The rows of a view, with the values of anew.py where it has any."""
     if view == "compare":
         rows = in_order(rows, [r["model"] for r in table(anew.db, "SELECT model FROM leaderboard")])
@@ -87,21 +87,21 @@ def corrected(anew, view, rows, pairs, ranks, best):
             row |= {k: found[k] for k in ("p", "p_all", "verdict_all")}
             row["verdict"] = "tied" if found["tied"] else found["hedge"] or row["verdict"]
             row |= {f"ci_unseen_{end}": x for end, x in zip(("lo", "hi"), found["unseen"])}
-        if view in ("leaderboard", "common") and row["rank_lo"] is not None:
-            row["rank_lo"], row["rank_hi"] = ranks[row["model"]]
-        if view == "leaderboard" and row["p_best"] is not None:
-            row["p_best"] = best.get(row["model"], row["p_best"])
+        if view == "compare":
+            row["prob_all"], row["diff_all"] = among_all.get((row["model_a"], row["model_b"]), (None, None))
+        if view in ("leaderboard", "common"):
+            best, mean, row["rank_lo"], row["rank_hi"] = places.get(row["model"], (None,) * 4)
         if view == "leaderboard":
+            row["p_best"], row["rank"] = best, mean
             row["task_lo"], row["task_hi"] = anew.other_tasks(row["model"])
     return rows
 
 
 def equal(name, db):
     anew = Anew(db)
-    pairs, ranks = anew.held()
-    best = anew.best()
+    pairs, (places, among_all) = anew.held(), anew.places()
     for view, function in TABLES.items():
-        wanted, got = corrected(anew, view, table(db, f"SELECT * FROM {view}"), pairs, ranks, best), table(db, f"SELECT * FROM {function}")
+        wanted, got = corrected(anew, view, table(db, f"SELECT * FROM {view}"), pairs, places, among_all), table(db, f"SELECT * FROM {function}")
         check(f"{name}: {function} has as many rows as {view}", len(wanted) == len(got))
         for w, g in zip(wanted, got):
             for column in w:

@@ -24,7 +24,8 @@ from unittest import mock
 import yaml
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests/board")]
+import posterior  # noqa: E402
 from checks import check, finish, seeded  # noqa: E402
 
 EXTENSION = str(pathlib.Path(sys.argv[1]).resolve().with_suffix(""))
@@ -219,9 +220,9 @@ def turned(row):
     ends = {key: key.replace("lo", "hi") if "lo" in key else key.replace("hi", "lo") for key in row if key.split("_")[-1] in ("lo", "hi")}
     sides = {key: f"{key[:-1]}{back[key[-1].upper()].lower()}" for key in row if key[-2:] in ("_a", "_b")}
     out = {key: row[{**sides, **ends}.get(key, key)] for key in row if key not in ("ci", "ci_unseen")}
-    for key in ("diff", "lo", "hi", "ci_unseen_lo", "ci_unseen_hi", "prob_a_better"):
+    for key in ("diff", "lo", "hi", "ci_unseen_lo", "ci_unseen_hi", "diff_all", "prob_a_better", "prob_all"):
         if out.get(key) is not None:
-            out[key] = 1 - out[key] if key == "prob_a_better" else -out[key] or 0.0
+            out[key] = 1 - out[key] if key.startswith("prob") else -out[key] or 0.0
     return {key: back[x[0]] + x[1:] if "verdict" in key and x and x[:1] in back else x for key, x in out.items()}
 
 
@@ -254,9 +255,9 @@ def hold_board(name, db, e):
     check(f"{name}: every model", sorted(r["model"] for r in rows) == e.models)
     order = [(-r["accuracy"], r["model"]) for r in rows if r["accuracy"] is not None]
     check(f"{name}: the best first", order == sorted(order))
-    able = [r["model"] for r in rows if r["ci"] is not None]
-    wins = [(p["model_a"], p["model_b"]) if p["verdict_all"] == "A better" else (p["model_b"], p["model_a"])
-            for p in e.pairs if "better" in p.get("verdict_all", "")]
+    places, among_all = posterior.of_answers(e.models, e.answers, two=e.pairs[0].get("prob_a_better") if len(e.pairs) == 1 else None)
+    for a, b, prob, diff in db.execute("SELECT model_a, model_b, prob_all, diff_all FROM eval_compare"):
+        same(f"{name}: {a} against {b}", dict(prob=prob, diff=diff), **dict(zip(("prob", "diff"), among_all.get((a, b), (None, None)))))
     for row in rows:
         model = row["model"]
         what, questions, tasks = f"{name}: {model}", e.answers[model], set(e.by_task(model))
@@ -265,20 +266,13 @@ def hold_board(name, db, e):
         same(what, row, n=len(shares), questions=len(questions), tasks=len(tasks), errored=sum(n for (m, _), n in e.errored.items() if m == model),
              method=method, accuracy=mean, lo=ci and ci[0], hi=ci and ci[1], common=len(e.common()),
              correct=None if tasks & e.graded or not shares else sum(shares),
-             rank_lo=1 + sum(loser == model for _, loser in wins) if model in able else None,
-             rank_hi=len(able) - sum(winner == model for winner, _ in wins) if model in able else None)
+             **dict(zip(("p_best", "rank", "rank_lo", "rank_hi"), places.get(model, (None,) * 4))))
         bars(what, row, "accuracy")
         if mean is not None:
             macro, macro_ci = macro_of(e, model)  # tests/board/anew.py has task_ci
             same(what, row, macro=macro, macro_lo=macro_ci and macro_ci[0], macro_hi=macro_ci and macro_ci[1])
-    # If questions are shared, tests/board compares P(best) with a bootstrap.
-    if able and not e.pairs and all(r["method"] == "bayes" for r in rows if r["model"] in able):
-        best = json.loads(e.db.execute("SELECT ranks_counts(json_extract(value, '$[0]'), json_extract(value, '$[1]'), json_extract(value, '$[2]')) FROM json_each(?)",
-                                       (json.dumps([(m, sum(map(sum, e.answers[m].values())), len(e.answers[m])) for m in able]),)).fetchone()[0])
-        for label in best:
-            same(f"{name}: {label['label']}", next(r for r in rows if r["model"] == label["label"]), p_best=label["p_best"])
-    if able:
-        check(f"{name}: the chances of being best add up to 1", near(sum(r["p_best"] for r in rows if r["model"] in able), 1))
+    if places:
+        check(f"{name}: the chances of being best add up to 1", near(sum(r["p_best"] for r in rows if r["model"] in places), 1))
 
 
 def hold_common(name, db, e):
@@ -550,11 +544,13 @@ def datasette():
         shown = table(db, queries[name]["sql"], *empty_form(queries[name]["sql"]))
         only = " WHERE model = (SELECT model FROM eval_leaderboard LIMIT 1)" if name == "tasks" else ""
         shows(db, name, shown, table(db, f"SELECT * FROM eval_{read}{only}"))
-    beaten = {r["model"]: r for r in table(db, queries["ranking"]["sql"])}
+    ranges = {r["model"]: (r["rank_lo"], r["rank_hi"]) for r in table(db, "SELECT * FROM eval_leaderboard")}
+    for r in table(db, queries["ranking"]["sql"]):
+        lo, hi = ranges[r["model"]]
+        check("Datasette's ranks are ranges", str(r["ranks"]) == (str(lo) if lo == hi else f"{lo}–{hi}"))
+    open_pairs = table(db, "SELECT model_a, model_b FROM eval_compare WHERE verdict_all NOT LIKE '% better'")
     for r in table(db, queries["not_separated"]["sql"]):
-        rank = str(r["rank_lo"]) if r["rank_lo"] == r["rank_hi"] else f"{r['rank_lo']}–{r['rank_hi']}"
-        check("Datasette's ranks are ranges", str(beaten[r["model"]]["rank"]) == rank)
-        check("a pair that is not separated leaves a rank open", r["others"] == r["rank_hi"] - r["rank_lo"])
+        check("every pair that is not separated counts", r["others"] == sum(r["model"] in p.values() for p in open_pairs))
         check("and is named", (r["not_separated_from"] or "").count("model") == r["others"])
     sql = queries["tasks"]["sql"]
     check("one model's tasks", len(table(db, sql, "model 1")) == 6 and table(db, sql, "nobody") == [])
