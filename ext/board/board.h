@@ -185,6 +185,8 @@ typedef enum board_joint_kind {
 typedef struct board_joint {
   board_joint_kind kind;
   size_t apart[2]; /* BOARD_CUT: two models that nothing joins */
+  double least;    /* two models are in order if the smaller probability of their pair is at most
+                      this, which is negative if no two are */
 } board_joint;
 
 ev_status board_joint_of(board *b, ev_host host, const board_joint **joint);

@@ -385,7 +385,8 @@ static ev_status joint_posterior(joint_fit *f, board *b, board_joint_kind kind, 
   } else {
     status = ev_pooled(f->y, f->covariance, f->v, f->models, f->host, prob, places);
   }
-  return status == EV_OK ? ev_pooled_ranks(prob, f->models, &b->options, places) : status;
+  return status == EV_OK ? ev_pooled_ranks(prob, f->models, &b->options, places, &b->joint.least)
+                         : status;
 }
 
 /*

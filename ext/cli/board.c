@@ -24,7 +24,7 @@ typedef struct cli_column {
   const char *name, *sql;
 } cli_column;
 
-enum { MOST_SHOWN = 11, QUESTIONS_SHOWN = 50 };
+enum { MOST_SHOWN = 12, QUESTIONS_SHOWN = 50 };
 
 typedef struct cli_board {
   const char *verb;
@@ -45,7 +45,10 @@ static const cli_board boards[] = {
                  {"questions", "questions"},
                  {"?errored", "nullif(errored, 0)"},
                  {"!method", "method"},
-                 {"!common", "iif(common = 0, 'nothing in common', NULL)"}}},
+                 {"!common", "iif(common = 0, 'nothing in common', NULL)"},
+                 {"!ranks",
+                  "iif(max(p_best) OVER () > 0, 'Ranks and P(best): ', 'There are no ranks "
+                  "and no P(best): ') || rank_note || '.'"}}},
     {.verb = "compare",
      .about = "A - B in points, on the questions that both answered, with the pair's own %s "
               "interval. p and verdict are corrected for testing all pairs: a pair may be not "
@@ -191,7 +194,7 @@ static void put_about(const cli *c, const cli_results *r, const cli_board *b) {
   putchar('\n');
 }
 
-/* Notes under the table. */
+/* Notes under the table: what a cell that is not shown stands for, or the cell itself. */
 static void put_notes(const cli *c, const cli_table *t) {
   static const char *const notes[][2] = {
       {"repeated rows", "A model has several answers to some questions, and no column numbers the "
@@ -204,18 +207,19 @@ static void put_notes(const cli *c, const cli_table *t) {
        "Compare the questions' share with the reruns'."},
       {"unless it sometimes fails outright",
        "The better model leads on answers like those seen. \"Unless it sometimes fails outright\": "
-       "a few "
-       "answers with the worst score could undo its lead. ci_unseen in --json and --csv allows for "
+       "a few answers with the worst score could undo its lead. ci_unseen in --json and --csv "
+       "allows for "
        "them."},
-      {"nothing in common", "No question was answered by every model: ranks order only models that "
-                            "share questions. " CLI_TASK_ADVICE}};
+      {"P(best)", NULL},
+      {"nothing in common", "No question was answered by every model. " CLI_TASK_ADVICE}};
   bool first = true;
   if (c->values[CLI_QUIET]) return;
   for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
-    if (!cli_table_noted(t, notes[i][0])) continue;
+    const char *noted = cli_table_noted(t, notes[i][0]);
+    if (!noted) continue;
     if (first) putchar('\n');
     first = false;
-    put_paragraph(notes[i][1]);
+    put_paragraph(notes[i][1] ? notes[i][1] : noted);
   }
 }
 

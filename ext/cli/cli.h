@@ -211,8 +211,9 @@ bool cli_print_markdown(const cli_table *t, FILE *to);
 size_t cli_table_rows(const cli_table *t);
 void cli_free_table(cli_table *t);
 
-/* Whether a cell that is not shown has this part; and the first cell of a column, by its name. */
-bool cli_table_noted(const cli_table *t, const char *part);
+/* The first cell that is not shown and has this part, or NULL; and the first cell of a column, by
+** its name. */
+const char *cli_table_noted(const cli_table *t, const char *part);
 const char *cli_table_first(const cli_table *t, const char *name);
 
 /* forms.c */

@@ -99,11 +99,11 @@ static const char *cell_text(const cli_table *t, size_t row, int column) {
   return text ? text : "";
 }
 
-bool cli_table_noted(const cli_table *t, const char *part) {
+const char *cli_table_noted(const cli_table *t, const char *part) {
   for (int i = 0; i < t->columns; i++)
     for (size_t j = 0; t->names[i][0] == '!' && j < t->rows; j++)
-      if (strstr(cell_text(t, j, i), part)) return true;
-  return false;
+      if (strstr(cell_text(t, j, i), part)) return cell_text(t, j, i);
+  return NULL;
 }
 
 const char *cli_table_first(const cli_table *t, const char *name) {

@@ -67,20 +67,34 @@ static ev_status prepare_model(report *r, report_model *m) {
   return status == EV_OK ? board_place(r->board, m->model, r->host, &m->place) : status;
 }
 
-static void count_verdicts(report *r) {
-  for (size_t i = 0; i < r->count; i++)
-    for (size_t j = i + 1; j < r->count; j++) {
-      const board_pair *p = board_pair_at(r->board, i, j);
-      if (!isnan(p->p_all)) r->tested++;
-      if (p->verdict) r->apart++;
-    }
+/* Finds the pair of two models among all pairs, in either order. */
+static const board_pair *held_pair_of(const report *r, size_t x, size_t y) {
+  size_t a = board_model_place(r->board, x), b = board_model_place(r->board, y);
+  return board_pair_at(r->board, a < b ? a : b, a < b ? b : a);
 }
 
-/* Finds the pair of two models among all pairs, in either order. */
-static const board_pair *held_pair_of(const report *r, const report_model *x,
-                                      const report_model *y) {
-  size_t a = board_model_place(r->board, x->model), b = board_model_place(r->board, y->model);
-  return board_pair_at(r->board, a < b ? a : b, a < b ? b : a);
+/* Whether two models are in order: by the posterior, or without it by the test of all pairs. */
+static ev_status in_order(const report *r, size_t x, size_t y, double *prob, bool *apart) {
+  double diff, other;
+  ev_status status = board_prob_all(r->board, x, y, r->host, prob, &diff);
+  if (status == EV_OK) status = board_prob_all(r->board, y, x, r->host, &other, &diff);
+  *apart = r->placed ? fmin(*prob, other) <= r->joint->least : held_pair_of(r, x, y)->verdict != 0;
+  return status;
+}
+
+static ev_status count_pairs_apart(report *r) {
+  ev_status status = EV_OK;
+  double prob;
+  bool apart;
+  for (size_t i = 0; i < r->ranked; i++)
+    for (size_t j = i + 1; j < r->ranked && status == EV_OK; j++) {
+      size_t x = r->models[i].model, y = r->models[j].model;
+      const board_pair *p = held_pair_of(r, x, y);
+      status = in_order(r, x, y, &prob, &apart);
+      r->tested += p->n > 0 && !p->outside;
+      r->apart += apart;
+    }
+  return status;
 }
 
 const report_pair *report_pair_of(const report *r, size_t place, size_t other) {
@@ -88,29 +102,31 @@ const report_pair *report_pair_of(const report *r, size_t place, size_t other) {
   return &r->pairs[i * r->shown + j];
 }
 
-/* Orders a pair: the better model first. */
+/* Orders a pair: the better model first, and equal ones as they are. */
 static report_pair turn_pair(report_pair p) {
-  if (!(p.diff < 0)) return p;
-  return (report_pair){p.second,   p.first, p.n,     -p.diff, 1 - p.sure, {-p.ci.hi, -p.ci.lo},
-                       -p.verdict, p.tied,  p.hedged};
+  static const double ROUNDING = 1e-12;
+  if (isnan(p.sure) || p.sure > 0.5 - ROUNDING) return p;
+  return (report_pair){p.second, p.first,  p.n,    -p.diff, 1 - p.sure, {-p.ci.hi, -p.ci.lo},
+                       p.apart,  p.likely, p.tied, p.hedged};
 }
 
 static ev_status read_pair(report *r, size_t i, size_t j, report_pair *read) {
   board_pair p = {0};
   ev_interval ci = {NAN, NAN};
-  bool hedged = false;
-  const report_model *a = &r->models[i], *b = &r->models[j];
-  const board_pair *held = held_pair_of(r, a, b);
-  ev_status status = board_count_pair(r->board, a->model, b->model, &p);
-  if (status == EV_OK && p.n > 0) {
-    status = board_pair_interval(r->board, &p, r->host, &ci);
-    if (status == EV_OK) status = board_pair_hedged(r->board, &p, &ci, r->host, &hedged);
-    if (status == EV_OK) status = board_pair_prob(r->board, &p, r->host);
-  }
-  *read = turn_pair((report_pair){i, j, p.n, p.mean_a - p.mean_b, p.prob, ci,
-                                  held->a == a->model ? held->verdict : -held->verdict, p.tied,
-                                  hedged});
-  return status;
+  size_t x = r->models[i].model, y = r->models[j].model;
+  double prob;
+  bool apart, hedged = false;
+  ev_status status = board_count_pair(r->board, x, y, &p);
+  if (status == EV_OK && p.n > 0) status = board_pair_interval(r->board, &p, r->host, &ci);
+  if (status == EV_OK && p.n > 0) status = board_pair_hedged(r->board, &p, &ci, r->host, &hedged);
+  if (status == EV_OK) status = in_order(r, x, y, &prob, &apart);
+  if (status == EV_OK && !r->placed && p.n > 0) status = board_pair_prob(r->board, &p, r->host);
+  if (status != EV_OK) return status;
+  double sure = r->placed ? prob : p.prob;
+  bool likely = r->placed ? fmin(sure, 1 - sure) <= (1 - r->level) / 2 : ci.lo > 0 || ci.hi < 0;
+  *read = turn_pair(
+      (report_pair){i, j, p.n, p.mean_a - p.mean_b, sure, ci, apart, likely, p.tied, hedged});
+  return EV_OK;
 }
 
 static ev_status prepare_pairs(report *r) {
@@ -123,27 +139,28 @@ static ev_status prepare_pairs(report *r) {
   return status;
 }
 
-/* How a model stands relative to the leader, judged by their pair. */
-static report_stand stand_of(const report_pair *p) {
-  bool leads = p->first == 0; /* the leader is the better one on their common questions */
-  if (p->verdict) return (p->verdict > 0) == leads ? REPORT_BEHIND : REPORT_AHEAD;
-  return leads && p->ci.lo > 0 ? REPORT_LIKELY : REPORT_OPEN;
-}
-
-static ev_status prepare_stands(report *r) {
-  ev_status status = EV_OK;
-  const report_model *lead = &r->models[0];
-  for (size_t i = 1; i < r->ranked && status == EV_OK; i++) {
-    report_model *m = &r->models[i];
-    report_pair p;
-    if (m->s.accuracy == lead->s.accuracy) continue; /* 0 means that it is the leader */
-    if (i < r->shown)
-      p = *report_pair_of(r, 0, i);
-    else
-      status = read_pair(r, 0, i, &p);
-    m->stand = isnan(held_pair_of(r, lead, m)->p_all) ? REPORT_UNMET : stand_of(&p);
+/* The models by falling probability of being the best, equal ones in the order of the leaderboard;
+** and the smallest set of them that has the best one with the page's level. */
+static ev_status prepare_favourites(report *r) {
+  evalci_sorted_row *rows = sqlite3_malloc64((r->ranked + 1) * sizeof *rows);
+  r->favoured = sqlite3_malloc64((r->ranked + 1) * sizeof *r->favoured);
+  bool room = rows && r->favoured;
+  double sum = 0;
+  for (size_t i = 0; room && i < r->ranked; i++)
+    rows[i] = (evalci_sorted_row){.row = {.model = (uint32_t)i},
+                                  .accuracy = nearbyint(1e12 * r->models[i].place.best),
+                                  .next = i};
+  if (room) evalci_sort_rows(rows, r->ranked);
+  for (size_t i = 0; room && i < r->ranked; i++) {
+    report_model *m = &r->models[r->favoured[i] = rows[i].row.model];
+    m->stand = m->place.lo > 1 ? REPORT_BEHIND : REPORT_LIKELY;
+    if (sum >= r->level) continue;
+    m->stand = REPORT_OPEN;
+    r->favourites++;
+    sum += m->place.best;
   }
-  return status;
+  sqlite3_free(rows);
+  return room ? EV_OK : EV_NO_MEMORY;
 }
 
 static ev_status prepare_tasks(report *r) {
@@ -162,7 +179,10 @@ static ev_status prepare_tasks(report *r) {
 static ev_status prepare_report(report *r) {
   size_t count = board_models(r->board);
   ev_status status = board_prepare(r->board);
-  if (status == EV_OK) status = board_test_pairs(r->board, r->host);
+  if (status == EV_OK) status = board_joint_of(r->board, r->host, &r->joint);
+  if (status != EV_OK) return status;
+  r->placed = r->joint->kind == BOARD_JOINED || r->joint->kind == BOARD_ALIKE;
+  status = r->placed ? board_count_pairs(r->board, r->host) : board_test_pairs(r->board, r->host);
   if (status != EV_OK) return status;
   r->models = sqlite3_malloc64((count + 1) * sizeof *r->models);
   if (!r->models) return EV_NO_MEMORY;
@@ -172,9 +192,10 @@ static ev_status prepare_report(report *r) {
   for (size_t i = 0; i < count && status == EV_OK; i++) status = prepare_model(r, &r->models[i]);
   if (status != EV_OK) return status;
   r->shown = r->ranked < REPORT_SHOWN ? r->ranked : REPORT_SHOWN;
-  count_verdicts(r);
-  status = prepare_pairs(r);
-  if (status == EV_OK) status = prepare_stands(r);
+  r->placed = r->placed && r->ranked > 1;
+  status = count_pairs_apart(r);
+  if (status == EV_OK) status = prepare_pairs(r);
+  if (status == EV_OK && r->placed) status = prepare_favourites(r);
   return status == EV_OK ? prepare_tasks(r) : status;
 }
 
@@ -184,6 +205,7 @@ static void free_report(report *r) {
   sqlite3_free(r->models);
   sqlite3_free(r->tasks);
   sqlite3_free(r->pairs);
+  sqlite3_free(r->favoured);
 }
 
 /*

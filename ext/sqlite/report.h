@@ -17,16 +17,13 @@
 /* Limits: models in pairs and tasks, models in a task's panel, tasks with a panel. */
 enum { REPORT_SHOWN = 30, REPORT_PANEL = 12, REPORT_TASKS = 18 };
 
-/* How a model stands relative to the leader: same accuracy; not separated; probably behind (by
-** the interval of the two alone); behind or ahead (by the test of all pairs at once); or without
-** a question in common. */
+/* How a model stands: one of the smallest set of models that has the best one with the page's
+** level; behind another one, by its rank; neither; or without a rank. */
 typedef enum report_stand {
-  REPORT_LEADS,
+  REPORT_UNKNOWN,
   REPORT_OPEN,
   REPORT_LIKELY,
-  REPORT_BEHIND,
-  REPORT_AHEAD,
-  REPORT_UNMET
+  REPORT_BEHIND
 } report_stand;
 
 /* A model; models are in the order of the leaderboard. */
@@ -39,13 +36,14 @@ typedef struct report_model {
   report_stand stand;
 } report_model;
 
-/* Two of the models shown, as indices; the first is the better one on the questions that both
-** answered. */
+/* Two of the models shown, as indices; the first is probably the better one, by the posterior of
+** all models, or where there is none by the two alone. */
 typedef struct report_pair {
   size_t first, second;
   double n, diff, sure; /* n is 0 where they have no question in common */
   ev_interval ci;
-  int verdict; /* the test of all pairs: 1 where the first is better, -1 where it is worse */
+  bool apart;  /* in order by Holm's method over all pairs */
+  bool likely; /* in order by itself */
   bool tied;   /* the same data */
   bool hedged; /* separated unless one sometimes fails outright */
 } report_pair;
@@ -64,7 +62,11 @@ typedef struct report {
   report_pair *pairs;          /* of the models shown, by place */
   char **tasks;                /* names, in their order */
   size_t task_count;
-  size_t tested, apart; /* of all pairs: those with a verdict, and the separated ones */
+  const board_joint *joint;
+  bool placed;          /* there are ranks */
+  size_t *favoured;     /* the ranked models by falling probability of being the best, */
+  size_t favourites;    /* and how many of them have the best one with the page's level */
+  size_t tested, apart; /* pairs with a question in common, and pairs in order */
   double answers, errored, most_questions, least_questions;
   bool graded, repeated;
 } report;

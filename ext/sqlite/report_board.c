@@ -35,20 +35,19 @@ static bool report_has_shades(const report *r) {
 
 static void report_board_key(report *r) {
   if (!report_has_shades(r)) return;
-  report_add(r, "<p class=\"key\"><span class=\"near\">leads, or is too close to the leader to "
-                "call</span>");
+  report_add(r, "<p class=\"key\"><span class=\"near\">may be the best</span>");
   if (report_has(r, REPORT_LIKELY))
-    report_add(r, " <span class=\"likely\">is probably behind the leader</span>");
+    report_add(r, " <span class=\"likely\">is probably not the best</span>");
   report_add(r, "</p>\n");
 }
 
 static void report_board_heads(report *r, const report_axis *axis) {
-  if (r->tested) report_head(r, "keep", "rank");
+  if (r->placed) report_head(r, "keep", "rank");
   report_head(r, "name keep", "model");
   report_axis_head(r, "picture", axis);
   report_head(r, "keep", report_measure(r));
   report_level_head(r, "third");
-  if (r->ranked > 1) report_head(r, "third end", "chance of being best");
+  if (r->placed) report_head(r, "third end", "chance of being best");
   report_head(r, "", "questions");
   if (r->repeated) report_head(r, "", "answers");
   if (r->errored > 0) report_head(r, "fourth", "errored");
@@ -67,10 +66,10 @@ static void report_rank_cell(report *r, const report_model *m) {
                         hi, lo, hi);
 }
 
-/* Models not separated from the leader are shaded, unless every model is. */
+/* Models that may be the best are shaded, unless every model may. */
 static void report_open_board_row(report *r, const report_model *m) {
-  bool behind = m->stand == REPORT_BEHIND || m->stand == REPORT_UNMET || isnan(m->s.accuracy);
-  if (behind || !report_has_shades(r))
+  bool shaded = m->stand == REPORT_OPEN || m->stand == REPORT_LIKELY;
+  if (!shaded || !report_has_shades(r))
     report_add(r, "<tr>");
   else
     report_add(r, m->stand == REPORT_LIKELY ? "<tr class=\"likely\">" : "<tr class=\"near\">");
@@ -78,7 +77,7 @@ static void report_open_board_row(report *r, const report_model *m) {
 
 static void report_board_row(report *r, const report_axis *axis, const report_model *m) {
   report_open_board_row(r, m);
-  if (r->tested) report_rank_cell(r, m);
+  if (r->placed) report_rank_cell(r, m);
   report_name_cell(r, "name keep", m->name);
   report_add(r, "<td class=\"picture\">");
   report_plot(r, axis, m->s.accuracy, m->ci, m->bounded);
@@ -90,7 +89,7 @@ static void report_board_row(report *r, const report_axis *axis, const report_mo
   else
     report_add(r, "no answers");
   report_close_cell(r);
-  if (r->ranked > 1) {
+  if (r->placed) {
     report_open_cell(r, "third end", m->place.best);
     if (!isnan(m->place.best)) report_chance(r, m->place.best);
     report_close_cell(r);
@@ -107,13 +106,13 @@ void report_leaderboard(report *r) {
   report_add(r, "<section class=\"chart\"><h2>Leaderboard</h2>\n");
   if (r->ranked == 0) report_add(r, "<p>No answers yet.</p>\n");
   report_board_key(r);
-  report_open_table(r, "leaderboard", r->tested ? "plotted" : "plotted alone");
+  report_open_table(r, "leaderboard", r->placed ? "plotted" : "plotted alone");
   report_board_heads(r, &axis);
   report_open_rows(r);
   for (size_t i = 0; i < r->count; i++) report_board_row(r, &axis, &r->models[i]);
   report_close_table(r);
   report_add(r, "<p class=\"soft\">The dot is what the model scored, the bar its interval.");
-  if (r->tested)
+  if (r->placed)
     report_add(r, " A rank of 2–4 means that one model is clearly better, and that this one may be "
                   "anywhere from second to fourth.");
   if (report_has_bounds(r))

@@ -8,24 +8,25 @@
 
 /* The pair in words. */
 static void report_verdict_cell(report *r, const report_pair *p) {
-  const char *words = p->verdict        ? p->verdict > 0 ? "clearly better" : "clearly worse"
-                      : p->ci.lo > 0    ? "probably better"
-                      : isnan(p->ci.lo) ? ""
-                      : p->tied         ? "tied"
-                                        : "not separated";
+  bool better = p->apart || p->likely;
+  const char *words = p->apart         ? "clearly better"
+                      : p->likely      ? "probably better"
+                      : isnan(p->sure) ? ""
+                      : p->tied        ? "tied"
+                                       : "not separated";
   sqlite3_str_appendf(r->out, "<td class=\"text keep\">%s%s</td>", words,
-                      p->hedged ? " unless it sometimes fails outright" : "");
+                      better && p->hedged ? " unless it sometimes fails outright" : "");
 }
 
-/* The pair's class in the triangle: separated, separated by its own interval alone, or not. */
+/* The pair's class in the triangle. */
 static const char *report_shade(const report_pair *p) {
-  return p->verdict ? "apart" : p->ci.lo > 0 ? "single" : "open";
+  return p->apart ? "apart" : p->likely ? "single" : "open";
 }
 
 /* The probability that the better placed model, that of the column, is better. */
 static void report_square(report *r, size_t row, size_t column) {
   const report_pair *p = report_pair_of(r, column, row);
-  if (p->n == 0 || isnan(p->sure)) {
+  if (isnan(p->sure)) {
     report_add(r, "<i class=\"none\"></i>");
     return;
   }
@@ -37,9 +38,12 @@ static void report_square(report *r, size_t row, size_t column) {
   report_text(r, r->models[p->first].name);
   report_add(r, " against ");
   report_text(r, r->models[p->second].name);
-  report_add(r, ": ");
-  report_points(r, p->diff);
-  report_add(r, " points\">");
+  if (p->n > 0) {
+    report_add(r, ": ");
+    report_points(r, p->diff);
+    report_add(r, " points on the questions that both answered");
+  }
+  report_add(r, "\">");
   if (sure >= 0.995)
     report_add(r, "&gt;99");
   else if (sure < 0.005)
@@ -52,7 +56,8 @@ static void report_square(report *r, size_t row, size_t column) {
 static void report_triangle(report *r) {
   size_t last = r->shown - 1;
   report_add(r,
-             "<p>The probability, in per cent, that the column's model is better than the row's.");
+             "<p>The probability, in per cent, that the column's model is better than the row's");
+  report_add(r, r->placed ? ", given the answers of all models." : ", each pair by itself.");
   if (r->ranked > r->shown)
     sqlite3_str_appendf(r->out, " The first %d models are shown.", (int)r->shown);
   report_add(r,
@@ -88,9 +93,7 @@ static report_axis report_pair_axis(const report *r) {
 }
 
 static void report_pair_row(report *r, const report_axis *axis, const report_pair *p) {
-  report_add(r, p->verdict     ? "<tr>"
-                : p->ci.lo > 0 ? "<tr class=\"likely\">"
-                               : "<tr class=\"near\">");
+  report_add(r, p->apart ? "<tr>" : p->likely ? "<tr class=\"likely\">" : "<tr class=\"near\">");
   report_name_cell(r, "name keep", r->models[p->first].name);
   report_name_cell(r, "name keep", r->models[p->second].name);
   report_verdict_cell(r, p);
@@ -146,9 +149,10 @@ static void report_pair_table(report *r) {
 }
 
 void report_pairs(report *r) {
-  if (!r->tested) return;
+  bool triangle = r->shown > 2 && (r->placed || r->tested);
+  if (!triangle && !r->tested) return;
   report_add(r, "<section class=\"chart\"><h2>Every pair of models</h2>\n");
-  if (r->shown > 2) report_triangle(r);
-  report_pair_table(r);
+  if (triangle) report_triangle(r);
+  if (r->tested) report_pair_table(r);
   report_add(r, "</section>\n");
 }

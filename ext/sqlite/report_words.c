@@ -120,80 +120,84 @@ static void report_could_lead(report *r) {
 /*
 ** The first sentences
 */
-static void report_lead(report *r) {
-  size_t leads = report_count_of(r, REPORT_LEADS);
-  report_list_of(r, REPORT_LEADS);
-  report_add(r, leads == 1 ? " leads with " : " lead with ");
-  report_percent(r, r->models[0].s.accuracy, 0);
-  if (leads > 1) report_add(r, " each");
-}
 
-/* Which models are not separated from the leader, where others are. */
-static void report_within_reach(report *r, size_t open, const char *it) {
-  if (open > MOST_NAMED) {
-    sqlite3_str_appendf(r->out, "; %d other models are within reach of %s", (int)open, it);
-  } else {
-    report_add(r, open > 0 ? "; only " : "; no other model is");
-    report_list_of(r, REPORT_OPEN);
-    if (open > 0) report_add(r, open == 1 ? " is" : " are");
-    sqlite3_str_appendf(r->out, " within reach of %s", it);
-  }
-}
-
-/* Models behind the leader by the test of all pairs, or only by the interval of the two. */
-static void report_behind(report *r, size_t behind, size_t likely) {
-  report_add(r, " ");
-  if (behind > 0) {
-    report_things(r, (double)behind, "model");
-    report_add(r, behind == 1 ? " is clearly behind" : " are clearly behind");
-    report_add(r, likely > 0 ? "; " : ".");
-  }
-  if (likely == 0) return;
-  if (likely > MOST_NAMED)
-    sqlite3_str_appendf(r->out, behind > 0 ? "%d more" : "%d models", (int)likely);
+/* 80%, and from 99% on with a digit more: 99.7%, >99.9%. */
+static void report_best_chance(report *r, double p) {
+  report_add(r, " (");
+  if (p >= 0.9995)
+    report_add(r, "&gt;99.9%");
   else
+    report_percent(r, p, p >= 0.99);
+  report_add(r, ")");
+}
+
+/* "A is the best (99.7%)", or the smallest set of models that has the best one with the page's
+** level: "The best is A (80%) or B (20%)". */
+static void report_best(report *r) {
+  size_t count = r->favourites, named = count > MOST_NAMED ? MOST_NAMED - 1 : count;
+  double others = 0;
+  if (count == 1) {
+    report_strong(r, r->favoured[0]);
+    report_add(r, " is the best");
+    report_best_chance(r, r->models[r->favoured[0]].place.best);
+    report_add(r, ".");
+    return;
+  }
+  report_add(r, "The best is ");
+  for (size_t i = 0; i < count; i++) {
+    const report_model *m = &r->models[r->favoured[i]];
+    if (i >= named) {
+      others += m->place.best;
+      continue;
+    }
+    if (i > 0) report_add(r, i + 1 == count ? " or " : ", ");
+    report_strong(r, r->favoured[i]);
+    report_best_chance(r, m->place.best);
+  }
+  if (named < count) {
+    report_add(r, " or one of ");
+    report_count(r, (double)(count - named));
+    report_add(r, " others");
+    report_best_chance(r, others);
+  }
+  report_add(r, ".");
+}
+
+/* Why there are neither ranks nor chances. */
+static void report_no_best(report *r) {
+  char *note = evalci_rank_note(r->board, r->joint);
+  if (!report_ok(r, note ? EV_OK : EV_NO_MEMORY)) return;
+  report_add(r, "There are no ranks, and it cannot be said which model is the best: ");
+  report_text(r, note);
+  report_add(r, ".");
+  sqlite3_free(note);
+}
+
+/* Who has the highest accuracy. */
+static void report_lead(report *r) {
+  report_list list = {0, 0};
+  double most = r->models[0].s.accuracy;
+  for (size_t i = 0; i < r->ranked; i++) list.total += r->models[i].s.accuracy == most;
+  report_add(r, " ");
+  for (size_t i = 0; i < list.total; i++) report_listed(r, &list, i);
+  report_add(r, list.total == 1 ? " has the highest " : " have the highest ");
+  report_add(r, report_measure(r));
+  report_add(r, ", ");
+  report_percent(r, most, 0);
+  report_add(r, list.total == 1 ? "." : " each.");
+}
+
+/* The models that are hardly the best, if there are others. */
+static void report_behind(report *r) {
+  size_t behind = report_count_of(r, REPORT_BEHIND), likely = report_count_of(r, REPORT_LIKELY);
+  if (likely > 0) {
+    report_add(r, " Probably not the best: ");
     report_list_of(r, REPORT_LIKELY);
-  report_add(r, likely == 1 ? " is probably behind" : " are probably behind");
-  report_add(r, behind > 0 ? "." : ", but not clearly.");
-}
-
-/* How the other models stand relative to the leader. */
-static void report_reach(report *r) {
-  size_t leads = report_count_of(r, REPORT_LEADS), open = report_count_of(r, REPORT_OPEN);
-  size_t behind = report_count_of(r, REPORT_BEHIND), others = r->ranked - leads;
-  size_t likely = report_count_of(r, REPORT_LIKELY);
-  if (behind > 0 && behind == others) {
-    report_add(r, others == 1 ? "; the other model is clearly behind."
-                              : "; every other model is clearly behind.");
-  } else if (open > 0 && open == others) {
-    report_add(r, ", but ");
-    if (others == 1) report_list_of(r, REPORT_OPEN);
-    report_add(r,
-               others == 1 ? " is too close to call." : "every other model is too close to call.");
-  } else if (behind + likely > 0) {
-    report_within_reach(r, open, leads == 1 ? "it" : "them");
-    report_add(r, ".");
-    report_behind(r, behind, likely);
-  } else if (open > 0) {
-    report_add(r, "; too close to call: ");
-    report_list_of(r, REPORT_OPEN);
-    report_add(r, ".");
-  } else {
     report_add(r, ".");
   }
-}
-
-/* Models that beat the leader when compared question by question, and models that share no
-** question with it. */
-static void report_exceptions(report *r) {
-  if (report_count_of(r, REPORT_AHEAD) > 0) {
-    report_add(r, " But on the questions that both answered, ");
-    report_list_of(r, REPORT_AHEAD);
-    report_add(r, " did clearly better.");
-  }
-  if (report_count_of(r, REPORT_UNMET) > 0 && r->tested) {
-    report_add(r, " Not compared, because they share no question with the leader: ");
-    report_list_of(r, REPORT_UNMET);
+  if (behind > 0) {
+    report_add(r, " Clearly behind another model: ");
+    report_list_of(r, REPORT_BEHIND);
     report_add(r, ".");
   }
 }
@@ -215,7 +219,7 @@ static void report_questions(report *r) {
   if (r->ranked < 2 || common == r->most_questions) return;
   report_add(r, "<p>The models did not all answer the same questions. A model's ");
   report_add(r, report_measure(r));
-  report_add(r, " and its chance of being best are about the questions that it answered");
+  report_add(r, " is about the questions that it answered");
   if (r->least_questions < r->most_questions) {
     report_add(r, ", ");
     report_count(r, r->least_questions);
@@ -223,9 +227,14 @@ static void report_questions(report *r) {
     report_count(r, r->most_questions);
     report_add(r, " of them");
   }
-  report_add(r, r->tested ? "; two models are compared on those that both answered. "
-                          : ". No two models answered the same question, so a difference between "
-                            "them may come from the questions as well as from the models. ");
+  if (r->tested)
+    report_add(r, "; differences of two models are about those that both answered. ");
+  else
+    report_add(r, ". No two models answered the same question, so a difference between them may "
+                  "come from the questions as well as from the models. ");
+  if (r->placed)
+    report_add(r, r->tested ? "Ranks and chances allow for which questions these were. "
+                            : "Ranks and chances take the questions to be alike. ");
   if (common == 0)
     report_add(r, "No question was answered by all.");
   else
@@ -243,12 +252,12 @@ void report_summary(report *r) {
     report_open_lead(r);
     report_bounds(r);
   } else {
-    report_lead(r);
-    if (r->tested)
-      report_reach(r);
+    if (r->placed)
+      report_best(r);
     else
-      report_add(r, ".");
-    report_exceptions(r);
+      report_no_best(r);
+    report_lead(r);
+    report_behind(r);
     report_could_lead(r);
   }
   report_add(r, "</p>\n");
@@ -284,30 +293,37 @@ static void report_method_of_models(report *r) {
 }
 
 static void report_method_of_pairs(report *r) {
-  if (!r->tested) return;
-  report_add(r,
-             "<li><b>Two models</b> are compared question by question, on the questions that both "
-             "answered: a question that both get right, or both wrong, does not tell them apart. "
-             "<span class=\"soft\">(<code>paired_diff_ci</code>, <code>paired_mean_diff_ci</code>, "
-             "<code>paired_p</code>)</span></li>\n"
-             "<li><b>Clearly better</b>: luck alone would hardly ever cause such a difference. ");
-  if (r->tested > 1) {
-    report_add(r, "Among ");
-    report_things(r, (double)r->tested, "pair");
-    report_add(r,
-               " some differences are large by luck, so more pairs require larger differences. ");
-  }
-  report_add(
-      r, "The chance that this page has even one false &ldquo;clearly better&rdquo; is at most ");
-  report_share(r, 1 - r->level);
-  report_add(r, ". In ");
+  if (r->tested)
+    report_add(
+        r, "<li><b>The difference of two models</b> and its interval are about the questions that "
+           "both answered, question by question: a question that both get right, or both wrong, "
+           "does not tell them apart. <span class=\"soft\">(<code>paired_diff_ci</code>, "
+           "<code>paired_mean_diff_ci</code>)</span></li>\n");
+  if (r->ranked < 2 || (!r->placed && !r->tested)) return;
+  report_add(r, "<li><b>Clearly better</b>: luck alone would hardly ever cause such a difference");
+  report_add(r, r->ranked > 2
+                    ? "; of many pairs, some differ by much by luck, so more pairs require "
+                      "larger differences. "
+                    : ". ");
+  report_add(r, "In ");
   report_things(r, (double)r->apart, "pair");
-  report_add(r, " one model is clearly better. <span class=\"soft\">(Holm's method)</span></li>\n");
-  if (r->tested > 1)
-    report_add(r, "<li><b>Probably better</b>: the difference would be clear if these two models "
-                  "were the only ones compared, but not among so many pairs.</li>\n");
+  report_add(r, " one model is clearly better. <span class=\"soft\">(Holm's method");
+  report_add(r, r->placed ? ")</span>" : ", <code>paired_p</code>)</span>");
+  if (r->ranked > 2)
+    report_add(r, " <b>Probably better</b>: it would be clear if these two models were the only "
+                  "ones compared.");
+  report_add(r, "</li>\n");
+  if (!r->placed) return;
   report_add(r, "<li>A <b>rank</b> is a range: it begins after the models that are clearly better "
-                "and ends before those that are clearly worse.</li>\n");
+                "and ends before those that are clearly worse.</li>\n"
+                "<li><b>Chance of being best</b>: how probable it is, given these answers, that no "
+                "other model here is better on all questions of this kind. This, ranks and the "
+                "probabilities of pairs come from one posterior of all models");
+  if (r->ranked > 2)
+    report_add(r, ". It takes models to differ as these do, which draws close ones together: a "
+                  "probability can be nearer to 50% than that of the two models by themselves, and "
+                  "can be so where their interval excludes 0");
+  report_add(r, ".</li>\n");
 }
 
 static void report_method_of_tasks(report *r) {
@@ -333,10 +349,6 @@ void report_method(report *r) {
   report_add(r, "<h2>How it was done</h2>\n<ul>\n");
   report_method_of_models(r);
   report_method_of_pairs(r);
-  if (r->ranked > 1)
-    report_add(r, "<li><b>Chance of being best</b>: how probable it is, given these answers, that "
-                  "no other model here is better on all questions of this kind. It is about all "
-                  "models at once, and can differ by some points from a comparison of two.</li>\n");
   report_method_of_tasks(r);
   report_add(r, "</ul>\n");
 }

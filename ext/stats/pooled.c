@@ -397,7 +397,7 @@ ev_status ev_pooled(const double *y, const double *covariance, const double *v, 
 ** Ranks
 */
 ev_status ev_pooled_ranks(const double *prob, size_t count, const ev_options *options,
-                          ev_place *places) {
+                          ev_place *places, double *least) {
   size_t pairs = count * (count - 1) / 2, at = 0;
   pooled_key *order = malloc((pairs + 1) * sizeof *order);
   if (!order) return EV_NO_MEMORY;
@@ -411,8 +411,10 @@ ev_status ev_pooled_ranks(const double *prob, size_t count, const ev_options *op
     }
   }
   qsort(order, pairs, sizeof *order, pooled_by_key);
+  *least = -1;
   for (size_t k = 0; k < pairs; k++) {
     if (2 * order[k].key * (double)(pairs - k) > 1 - options->level) break;
+    *least = order[k].key;
     size_t i = order[k].model / count, j = order[k].model % count;
     bool first = prob[i * count + j] > prob[j * count + i];
     places[first ? i : j].hi--;

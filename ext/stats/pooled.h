@@ -19,8 +19,10 @@ typedef struct ev_place {
 ev_status ev_pooled(const double *y, const double *covariance, const double *v, size_t count,
                     ev_host host, double *prob, ev_place *places);
 
-/* The expected ranks, and by Holm's method at the level the ranges of ranks, from prob. */
+/* The expected ranks, and by Holm's method at the level the ranges of ranks, from prob.  Two models
+** are in order if the smaller probability of their pair is at most *least, which is negative if no
+** two are. */
 ev_status ev_pooled_ranks(const double *prob, size_t count, const ev_options *options,
-                          ev_place *places);
+                          ev_place *places, double *least);
 
 #endif

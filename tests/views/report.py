@@ -190,6 +190,22 @@ def apart():
         yield "silent", "graded", q, 1, None, None
 
 
+def halves():
+    """Two pairs of models, each with questions of its own."""
+    draw = seeded(10)
+    for m in range(4):
+        for q in range(30):
+            yield f"model {m}", "task", f"{m // 2}/{q}", 1, int(draw.random() < 0.9 - 0.4 * (m % 2)), None
+
+
+def strangers():
+    """Three models that share no question."""
+    draw = seeded(11)
+    for m in range(3):
+        for q in range(40):
+            yield f"model {m}", "task", f"{m}/{q}", 1, int(draw.random() < 0.9 - 0.3 * m), None
+
+
 def twins():
     """Two models with the same data, and one that is worse."""
     for q in range(40):
@@ -212,6 +228,8 @@ VOTED = ("hostile", "forty")
 SHAPES = {
     "hostile": hostile,
     "apart": apart,
+    "halves": halves,
+    "strangers": strangers,
     "errored": errored,
     "one": lambda: simulated(1, 30, 1, 1),
     "two": lambda: simulated(2, 60, 1, 2),
@@ -278,12 +296,14 @@ def leaderboard_numbers(db, page, name):
         check(f"{what}: what is read is what is meant", reads(row[measure][0], accuracy) and
               all(reads(f"{end}%", x) for end, x in zip(ends, json.loads(ci), strict=True)) and
               row["questions"][0] == f"{questions:,}")
-        if "rank" in row:
+        placed = best is not None and sum(r[2] is not None for r in rows) > 1
+        check(f"{what}: a rank where there is one", ("rank" in row) == placed)
+        if placed:
             check(f"{what}: the rank is a range", row["rank"][:2] == [str(lo) if lo == hi else f"{lo}–{hi}", f"{lo}-{hi}"])
         chances = [head for head in row if head.startswith("chance of being best")]
         for head in chances:
             check(f"{what}: how sure that it is best", row[head][0] == percent(best) and same(row[head][1], best))
-        check(f"{what}: a chance where there are two", len(chances) == (sum(r[2] is not None for r in rows) > 1))
+        check(f"{what}: a chance likewise", len(chances) == placed)
         if "errored" in row:
             check(f"{what}: answers not known", row["errored"][1] == str(errors))
             check(f"{what}: whatever they were", not errors or same(row["interval incl. errored"][1], bounded))
@@ -292,19 +312,29 @@ def leaderboard_numbers(db, page, name):
 
 
 def compare_numbers(db, page, name, models):
-    """The pairs of the first 30, each once, the better model first."""
-    first = set(models[:30])
-    wanted = {}
-    for a, b, diff, lo, hi, p, n, verdict, all_pairs in db.execute("""SELECT model_a, model_b, diff, lo, hi, prob_a_better, n,
-            verdict, verdict_all FROM eval_compare"""):
+    """The pairs of the first 30, each once, the better model first: by the posterior of all models, or, where there is
+    none, by the two alone."""
+    first, wanted = set(models[:30]), {}
+    rows = db.execute("SELECT model_a, model_b, diff, lo, hi, prob_all, prob_a_better, n, verdict, verdict_all FROM eval_compare").fetchall()
+    known = [m for m, in db.execute("SELECT model FROM eval_leaderboard WHERE p_best IS NOT NULL")]
+    table = [[0.5] * len(known) for _ in known]
+    for a, b, _, _, _, prob, *_ in rows:
+        if prob is not None:
+            table[known.index(a)][known.index(b)], table[known.index(b)][known.index(a)] = prob, 1 - prob
+    pairs, least = sorted(min(p, 1 - p) for i, row in enumerate(table) for p in row[:i]), -1
+    for k, p in enumerate(pairs):
+        if 2 * p * (len(pairs) - k) > 0.05:
+            break
+        least = p
+    for a, b, diff, lo, hi, prob, alone, n, verdict, among in rows:
         if not {a, b} <= first:
             continue
+        p = alone if prob is None else prob
+        low = None if p is None else min(p, 1 - p)
+        clearly, probably = (among.endswith("better"), " better" in verdict) if prob is None else (low <= least, low <= 0.025)
+        words = "clearly better" if clearly else "probably better" if probably else "tied" if verdict == "tied" else "not separated"
+        words += " unless it sometimes fails outright" if (clearly or probably) and verdict.endswith("outright") else ""
         for x, y, sign in ((a, b, 1), (b, a, -1)):
-            better = "A better" if sign > 0 else "B better"
-            alone, hedge, _ = (verdict or "").partition(" unless it sometimes fails outright")
-            words = alone if alone in ("not separated", "tied") else "probably better" if \
-                all_pairs == "not separated" else "clearly better" if all_pairs == better else "clearly worse"
-            words += hedge
             wanted[x, y] = (sign * diff, *((lo, hi) if sign > 0 else (-hi, -lo)), p if sign > 0 else 1 - p, n, words)
     shown = page.columns("compare")
     check(f"{name}: every pair once: {len(shown)}", len({frozenset((r["model"][0], r["against"][0])) for r in shown}) ==
@@ -315,7 +345,7 @@ def compare_numbers(db, page, name, models):
         interval = json.loads(row["95% interval"][1])
         check(f"{what}: the board's digits", near(diff, row["difference, points"][1]) and near(p, row["sure"][1]) and
               all(abs(x - y) < 1e-12 for x, y in zip(interval, (lo, hi))) and row["questions"][1] == str(n))
-        check(f"{what}: the better one first", diff >= 0)
+        check(f"{what}: the better one first", p >= 0.5 - 1e-12)
         check(f"{what}: in words {row['verdict'][0]!r}", row["verdict"][0] == words)
         check(f"{what}: what is read is what is meant", row["sure"][0] == percent(p) and
               abs(float(row["difference, points"][0].replace("−", "-")) - 100 * diff) <= 0.05 + 1e-9)
@@ -337,7 +367,7 @@ def triangle_numbers(text, name, models, wanted):
             if pair is None:
                 check(f"{name}: nothing where there is nothing to compare", (shade, value, words) == ("none", "", ""))
                 continue
-            shades = {"clearly better": "apart", "clearly worse": "apart", "probably better": "single"}
+            shades = {"clearly better": "apart", "probably better": "single"}
             check(f"{name}: the square of {first[j][:20]} and {first[i][:20]}", abs(float(value) - pair[3]) < 1e-12 and
                   html.unescape(words) + "%" == percent(float(value)) and shades.get(pair[5], "open") == shade)
 
@@ -412,44 +442,46 @@ def vote_numbers(db, page, name):
 
 
 def first_sentence(db, page, name, models):
-    """Who leads, who is within reach, and what missing answers could do to that."""
+    """Which models may be the best, who has the highest accuracy, and what missing answers could do to that."""
     said = page.texts["summary"]
-    rows = db.execute("SELECT model, accuracy, errored, n FROM eval_leaderboard WHERE accuracy IS NOT NULL").fetchall()
-    leader, accuracy, errors, n = rows[0]
-    check(f"{name}: {said!r} begins with the leader", said.startswith(leader))
+    rows = db.execute("SELECT model, accuracy, errored, n, p_best, rank_lo, rank_note FROM eval_leaderboard WHERE accuracy IS NOT NULL").fetchall()
+    leader, accuracy, errors, n, *_ = rows[0]
     if len(models) == 1:
-        check(f"{name}: {said!r} says how sure", "between" in said and "(95% sure)" in said)
+        check(f"{name}: {said!r} says how sure", said.startswith(leader) and "between" in said and "(95% sure)" in said)
         return
     # whether the leader stays first if all missing answers count against it
-    shaken = errors and any(a * m + e > accuracy * n * (m + e) / (n + errors) - 1e-9 for _, a, e, m in rows[1:])
+    shaken = errors and any(a * m + e > accuracy * n * (m + e) / (n + errors) - 1e-9 for _, a, e, m, *_ in rows[1:])
     check(f"{name}: {said!r} calls nobody best too soon", ("cannot be called the best" in said) == bool(shaken))
     if shaken:
         check(f"{name}: {said!r} counts what is missing", f"{errors} of its {n + errors} answers are missing" in said)
         return
-    stands = {}
-    for a, b, alone, among in db.execute("SELECT model_a, model_b, verdict, verdict_all FROM eval_compare WHERE ? IN (model_a, model_b)",
-                                         [leader]):
-        ours = "A better" if a == leader else "B better"
-        stands[b if a == leader else a] = "behind" if among == ours else "ahead" if among.endswith("better") else \
-            "likely" if (alone or "").startswith(ours) else "open"
-    of = {stand: [m for m, a, *_ in rows[1:] if a != accuracy and stands.get(m) == stand] for stand in ("open", "likely", "behind")}
-    near, likely, behind = of.values()
-    some = behind or likely
-    if some and near and len(near) <= 5:
-        check(f"{name}: {said!r} names {near}", re.search("; only .* within reach of it", said) and all(m in said for m in near))
-    elif some and near:
-        check(f"{name}: {said!r} counts {len(near)}", f"; {len(near)} other models are within reach of" in said)
-    elif some and likely:
-        check(f"{name}: {said!r} has nobody within reach", "no other model is within reach of" in said)
-    elif near:
-        check(f"{name}: {said!r} says that all are close", "too close to call" in said)
-    if likely:
-        check(f"{name}: {said!r} says who is probably behind", "probably behind" in said and
-              (f"{len(likely)} m" in said if len(likely) > 5 else all(m in said for m in likely)))
+    check(f"{name}: {said!r} has the highest", re.search(r"highest (accuracy|score), " + f"{100 * accuracy:.0f}%", said) and leader in said)
     shades = {r["model"][0]: r["shade"] for r in page.columns("leaderboard")}
-    check(f"{name}: shaded is what is within reach, lightly what is probably behind", not some or
-          all([shades[leader] == "near", *(shades[m] == "near" for m in near), *(shades[m] == "likely" for m in likely),
-               *(shades[m] is None for m in behind)]))
+    if rows[0][4] is None:
+        check(f"{name}: {said!r} says why nobody is best", f"it cannot be said which model is the best: {rows[0][6]}." in said)
+        check(f"{name}: nobody is shaded", set(shades.values()) == {None})
+        return
+    order = sorted(rows, key=lambda r: -round(r[4], 12))
+    favourites = next(k for k in range(1, len(order) + 1) if sum(r[4] for r in order[:k]) >= 0.95)
+    named = order[:favourites if favourites <= 5 else 4]
+    parts = [f"{r[0]} ({chance(r[4])})" for r in named]
+    if favourites > 5:
+        parts.append(f"one of {favourites - 4} others ({chance(sum(r[4] for r in order[4:favourites]))})")
+    wanted = f"{order[0][0]} is the best ({chance(order[0][4])})." if favourites == 1 else f"The best is {', '.join(parts[:-1])} or {parts[-1]}."
+    check(f"{name}: {said!r} begins with {wanted!r}", said.startswith(wanted))
+    behind = [r[0] for r in order[favourites:] if r[5] > 1]
+    likely = [r[0] for r in order[favourites:] if r[5] == 1]
+    for words, of in (("Clearly behind another model: ", behind), ("Probably not the best: ", likely)):
+        check(f"{name}: {said!r} says {words}", (words in said) == bool(of))
+        if of:
+            listed = said.split(words)[1]
+            check(f"{name}: {said!r} lists {of}", all(m in listed for m in of) if len(of) <= 5 else f" and {len(of) - 4} others." in listed)
+    check(f"{name}: shaded are those that may be the best, lightly those that probably are not", not (behind or likely) or
+          all([*(shades[r[0]] == "near" for r in order[:favourites]), *(shades[m] == "likely" for m in likely), *(shades[m] is None for m in behind)]))
+
+
+def chance(p):
+    return ">99.9%" if p >= 0.9995 else f"{100 * p:.1f}%" if p >= 0.99 else f"{100 * p:.0f}%"
 
 
 def common_numbers(db, page, text, name):
@@ -596,7 +628,7 @@ def options(path):
     check("a title and a note are text", page.tags.count("script") == 1 and "<h1>&lt;b&gt;Spring&lt;/b&gt; &amp; co</h1>" in text and
           "&lt;/p&gt;&lt;script&gt;alert(1)" in text)
     check("the level is the one asked for", "90% interval" in page.columns("leaderboard")[0])
-    check("errors that count as wrong shake nobody", "steady leads" in page.texts["summary"] and "interval incl. errored" not in text)
+    check("errors that count as wrong shake nobody", "steady has the highest" in page.texts["summary"] and "interval incl. errored" not in text)
     check("which the page says", "count as wrong" in text)
     for given, words in (({"title": 3}, "title in options must be text"), ({"heading": "x"}, "title, note")):
         try:
