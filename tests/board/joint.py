@@ -5,8 +5,7 @@
 
 data/joint.csv has the values of small boards, which joint_reference.py computes by mpmath and another route;
 posterior.py computes those of random boards.  Besides: what must hold on every board, corner cases, three real boards
-(data/ORIGIN.md), and how often P(best) is right, on BOARDS simulated ones of
-each kind, 100 unless given.
+(data/ORIGIN.md), and how often P(best) is right, on BOARDS simulated ones of each kind, 200 unless given.
 """
 import collections
 import csv
@@ -122,7 +121,7 @@ def simulated(draw, models, questions, sd, missing=0.0, graded=False, attempts=1
 def random_boards():
     draw = np.random.default_rng(41)
     print("seed 41")
-    for case in range(60):
+    for case in range(30):
         models, questions = int(draw.integers(3, 9)), int(draw.integers(2, 40))
         graded = draw.random() < 0.3
         _, table = simulated(draw, models, questions, draw.choice([0.1, 0.5, 2]), draw.choice([0, 0.2, 0.6]), graded, 1 if graded else draw.choice([1, 4]))
@@ -295,22 +294,25 @@ SETTINGS = ((6, 15, 0, 1, 1), (6, 50, 0, 1, 1), (12, 100, 0, 1, 1), (6, 100, 0.4
 
 def calibrated(cases):
     """P(best) against the truth, over models whose skills have standard deviations of 0.1, 0.2, 0.4 and 1 in logits: a
-    probability of p is right in p of the cases, within 0.03 and twice the error of so few boards."""
-    draw, bins, leaders = np.random.default_rng(47), collections.defaultdict(list), []
+    probability of p is right in p of the cases, within 0.03 and three times the error of so few boards."""
+    draw, bins, leaders, held = np.random.default_rng(47), collections.defaultdict(list), [], []
     print(f"seed 47, {cases} boards of each kind")
     for models, questions, missing, attempts, tasks in SETTINGS:
         of = [str(min(t, tasks)) for t in sorted(map(math.isqrt, range(questions)))] if tasks > 1 else None  # of different sizes
         mine = []
         for case in range(cases):
             skill, table = simulated(draw, models, questions, (0.1, 0.2, 0.4, 1)[case % 4], missing, attempts=attempts)
-            found = opened(rows_of(table, of)[0]).execute("SELECT p_best FROM eval_leaderboard('results', ?) ORDER BY model", (BY_TASK if of else "{}",))
-            chances, best = [p for p, in found], int(np.argmax(skill))
+            found = opened(rows_of(table, of)[0]).execute("SELECT p_best, rank_lo, rank_hi FROM eval_leaderboard('results', ?) ORDER BY model", (BY_TASK if of else "{}",)).fetchall()
+            chances, best = [p for p, _, _ in found], int(np.argmax(skill))
+            held.append(all(lo <= rank <= hi for (_, lo, hi), rank in zip(found, 1 + np.argsort(np.argsort(-skill)))))
             mine.append((max(chances), int(np.argmax(chances)) == best))
             for i, p in enumerate(chances):
                 bins[min(4, int(5 * p))].append((p, i == best))
         leaders += mine
         print(f"{models} models, {questions} questions, {missing:.0%} missing, {attempts} attempts, {tasks} tasks: the leader is said to be best in {said_and_true(mine)}")
     check(f"the leader: {said_and_true(leaders)}", calibrates(leaders))
+    print(f"all ranks are in their ranges in {np.mean(held):.4f} of the boards")
+    check(f"all ranks are in their ranges in {np.mean(held):.4f}", np.mean(held) > 0.95)
     for k, found in sorted(bins.items()):
         print(f"P(best) from {k / 5}: {said_and_true(found)}")
         check(f"P(best) from {k / 5}: {said_and_true(found)}", calibrates(found))
@@ -322,7 +324,7 @@ def said_and_true(found):
 
 def calibrates(found):
     said, true = (np.mean(x) for x in zip(*found))
-    return abs(said - true) < 0.03 + 2 * math.sqrt(said * (1 - said) / len(found))
+    return abs(said - true) < 0.03 + 3 * math.sqrt(said * (1 - said) / len(found))
 
 
 def main():
@@ -336,7 +338,7 @@ def main():
     corners()
     real()
     hardest()
-    calibrated(int(sys.argv[2]) if len(sys.argv) > 2 else 100)
+    calibrated(int(sys.argv[2]) if len(sys.argv) > 2 else 200)
     finish()
 
 

@@ -152,7 +152,10 @@ def test_notes():
     """The notes under a table."""
     apart = csv("apart.csv", {"m": 0.5}, 20)
     apart.write_text(apart.read_text() + "".join(f"n,t,other {i},{i % 2}\n" for i in range(20)))
-    ends("models without a common question", 0, "leaderboard", apart, says="No question was answered by every model")
+    ends("models without a common question", 0, "leaderboard", apart, says=["No question was answered by every model", "Ranks and P(best): no two models share a question"])
+    halves = HERE / "halves.csv"
+    halves.write_text("model,item,correct\na,1,1\nb,1,0\nc,2,1\nd,2,0\n")
+    ends("models that nothing joins", 0, "leaderboard", halves, says="There are no ranks and no P(best): no shared questions join a and c.")
     check("others have none of that", "No question" not in run("leaderboard", results)[1])
     ends("tasks that count alike", 0, "leaderboard", results, "--by", "task")
     scores = HERE / "scores.db"

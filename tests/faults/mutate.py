@@ -75,6 +75,7 @@ SUITES = {
     "pictures": (SO, f"{PYTHON} tests/views/pictures.py {SO}"),
     "board": (SO, f"{PYTHON} tests/board/board.py {SO}"),
     "gate": (SO, f"{PYTHON} tests/board/gate.py {SO}"),
+    "joint": (SO, f"{PYTHON} tests/board/joint.py {SO}"),
     "slices": (SO, f"{PYTHON} tests/board/slices.py {SO}"),
     "cost": (SO, f"{PYTHON} tests/board/cost.py {SO}"),
     "cli": (f"{SO} {TOOL}", f"{PYTHON} tests/cli/verbs.py {TOOL} {SO}"),
@@ -95,6 +96,7 @@ SUITES = {
 # Which files are mutated, and which suites see a mutant of them: the first line that fits.  Not here: headers, whose
 # mutants compile everything anew; ext/page and sql/pushdown, whose tests need a browser and servers.
 AREAS = [
+    (r"ext/(stats/pooled|board/joint)\.c$", "joint sql"),
     (r"ext/stats/(plan_\w+|binomial)\.c$", "references sql decisions"),
     (r"ext/stats/(ranks|chebyshev)\.c$", "models sql decisions"),
     (r"ext/stats/(sign_flip|flip_\w+)\.c$", "sql sign_flip"),

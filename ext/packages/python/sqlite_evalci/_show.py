@@ -13,7 +13,7 @@ BEFORE = ("rank", "model", "model_a", "model_b", "task", "item", "k")
 BARS = (("accuracy", "lo", "hi"), ("diff", "lo", "hi"), ("difficulty", "lo", "hi"), ("pass_at_k", "at_lo", "at_hi"),
         ("pass_hat_k", "hat_lo", "hat_hi"), ("rating", "lo", "hi"), ("task_share", "task_lo", "task_hi"),
         ("question_share", "question_lo", "question_hi"), ("rerun_share", "rerun_lo", "rerun_hi"))
-AFTER = ("p_best", "p_average", "first_place", "p_all", "p", "p_bh", "verdict_all", "verdict", "models", "questions", "n", "votes", "note")
+AFTER = ("p_best", "p_average", "first_place", "p_all", "p", "p_bh", "verdict_all", "verdict", "models", "questions", "n", "votes", "rank_note", "note")
 INSTEAD = {"n": "questions"}  # columns not shown if the other one has values
 CHANCES = ("p_best", "p_all", "p", "p_bh")
 NAMES = ("model", "model_a", "model_b", "task", "item")  # wrapped where there is little room, so that bars are in sight
