@@ -78,8 +78,9 @@ static ev_status in_order(const report *r, size_t x, size_t y, double *prob, boo
   double diff, other;
   ev_status status = board_prob_all(r->board, x, y, r->host, prob, &diff);
   if (status == EV_OK) status = board_prob_all(r->board, y, x, r->host, &other, &diff);
+  if (status != EV_OK) return status;
   *apart = r->placed ? fmin(*prob, other) <= r->joint->least : held_pair_of(r, x, y)->verdict != 0;
-  return status;
+  return EV_OK;
 }
 
 static ev_status count_pairs_apart(report *r) {

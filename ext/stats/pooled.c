@@ -30,7 +30,7 @@
 */
 #include "pooled.h"
 
-#include <stdint.h>
+#include <assert.h>
 #include <stdlib.h>
 
 #include "gauss.h"
@@ -75,6 +75,7 @@ typedef struct pooled_nodes {
 /* ln p(tau | y), and mu and sum o there. */
 static double pooled_density(const pooled_nodes *p, double tau, double *mu, double *total) {
   double sum = 0, weighted = 0, logs = 0, squares = 0;
+  assert(p->models >= 2);
   for (size_t i = 0; i < p->models; i++) {
     double o = 1 / (tau * tau + p->v[i]);
     sum += o;
