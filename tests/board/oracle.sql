@@ -414,13 +414,6 @@ ORDER BY model_a, model_b;
 --                              answered different questions: see common
 --   tasks                      how many
 --   common                     how many questions all models answered
---   rank_lo, rank_hi           the possible ranks: from 1 plus the number of models that
---                              beat it to the number of models less those that it
---                              beats, by verdict_all
---   p_best                     how sure that it is the best of all, by ranks_counts:
---                              each model on its own answers.  Where these are
---                              graded or repeated, of as many right and wrong answers
---                              as have an interval like its own
 --   macro, macro_ci, macro_lo, macro_hi
 --                              the mean of these tasks' accuracies, each task counting the same,
 --                              and its interval: macro_ci, over question means if graded or
@@ -463,30 +456,16 @@ WITH stood AS MATERIALIZED (
          CASE WHEN t.outside OR t.tasks < 2 THEN NULL WHEN t.by_row THEN s.macro_ci ELSE m.macro_ci END AS macro_ci
   FROM totals AS t LEFT JOIN scored AS s ON s.model IS t.model LEFT JOIN macros AS m ON m.model IS t.model
 ), alike AS MATERIALIZED (
-  -- A Beta posterior with the midpoint m and the standard deviation s of an interval stands for m
-  -- (1 - m) / s^2 - 1 answers, two of them the uniform prior's.
-  SELECT *, row_number() OVER (ORDER BY model) AS number, count(ci) OVER () AS models,
-         sum(n > 0) OVER () AS answering, sum(questions) OVER () AS questions_of_all, (ci_lo(ci) + ci_hi(ci)) / 2 AS m,
-         CAST(max(1, round(3.92 * 3.92 * (ci_lo(ci) + ci_hi(ci)) / 2 * (1 - (ci_lo(ci) + ci_hi(ci)) / 2) / ci_width(ci) / ci_width(ci) - 3)) AS INTEGER) AS size
-  FROM joined
-), best AS (
-  SELECT CAST(json_extract(value, '$.label') AS INTEGER) AS number, json_extract(value, '$.p_best') AS p_best
-  FROM json_each((SELECT ranks_counts(number, CASE WHEN by_row THEN max(0, min(size, CAST(round(m * (size + 2) - 1) AS INTEGER))) ELSE correct END,
-                                      CASE WHEN by_row THEN size ELSE n END)
-                  FROM alike WHERE ci IS NOT NULL AND models <= 1000))
-), paired AS MATERIALIZED (
-  SELECT CASE verdict_all WHEN 'A better' THEN model_a WHEN 'B better' THEN model_b END AS winner,
-         CASE verdict_all WHEN 'A better' THEN model_b WHEN 'B better' THEN model_a END AS loser, common
-  FROM stood WHERE row = 'pair'
+  SELECT *, sum(n > 0) OVER () AS answering, sum(questions) OVER () AS questions_of_all FROM joined
+), paired AS (
+  SELECT common FROM stood WHERE row = 'pair'
 )
 SELECT j.model, n, correct, errored, accuracy, ci, ci_lo(ci) AS lo, ci_hi(ci) AS hi, method, tasks,
        ci_bar(ci, accuracy) AS bar, questions,
        CASE WHEN answering = 1 THEN questions_of_all ELSE coalesce((SELECT max(common) FROM paired), 0) END AS common,
        max(0, accuracy - ci_lo(ci)) AS err_lo, max(0, ci_hi(ci) - accuracy) AS err_hi,
-       CASE WHEN ci IS NOT NULL THEN 1 + (SELECT count(*) FROM paired WHERE loser = j.model) END AS rank_lo,
-       CASE WHEN ci IS NOT NULL THEN models - (SELECT count(*) FROM paired WHERE winner = j.model) END AS rank_hi,
-       p_best, macro, macro_ci, ci_lo(macro_ci) AS macro_lo, ci_hi(macro_ci) AS macro_hi
-FROM alike AS j LEFT JOIN best USING (number)
+       macro, macro_ci, ci_lo(macro_ci) AS macro_lo, ci_hi(macro_ci) AS macro_hi
+FROM alike AS j
 ORDER BY accuracy DESC, j.model;
 
 -- common: one row per model, on the questions that every model answered; models without any answer
@@ -495,7 +474,6 @@ ORDER BY accuracy DESC, j.model;
 --   n, correct, accuracy, ci, lo, hi, method, questions, err_lo, err_hi, bar
 --                      as in leaderboard, on these
 --   rank               1 plus the number of models that are more accurate on these
---   rank_lo, rank_hi   as in leaderboard: from pairs, each on all that both answered
 DROP VIEW IF EXISTS common;
 CREATE VIEW common AS
 WITH stood AS MATERIALIZED (
@@ -515,8 +493,8 @@ WITH stood AS MATERIALIZED (
 )
 SELECT j.model, j.n, j.correct, j.accuracy, j.ci, ci_lo(j.ci) AS lo, ci_hi(j.ci) AS hi, j.method, j.questions,
        max(0, j.accuracy - ci_lo(j.ci)) AS err_lo, max(0, ci_hi(j.ci) - j.accuracy) AS err_hi, ci_bar(j.ci, j.accuracy) AS bar,
-       rank() OVER (ORDER BY j.accuracy DESC) AS rank, rank_lo, rank_hi
-FROM joined AS j LEFT JOIN leaderboard AS l ON l.model IS j.model
+       rank() OVER (ORDER BY j.accuracy DESC) AS rank
+FROM joined AS j
 ORDER BY rank, j.model;
 
 -- passes: one row per model, task and k, where some question was asked again and
