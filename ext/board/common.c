@@ -51,7 +51,7 @@ ev_status board_common_interval(const board *b, size_t model, ev_host host, ev_i
     return board_tasks_interval(b, model, true, NULL, host, ci);
   for (size_t t = 0; t < b->tasks.count && status == EV_OK; t++)
     status = board_gather(b, model, t, true, NULL, &units);
-  if (status == EV_OK) status = board_units_interval(&units, s.graded, &b->options, host, ci);
+  if (status == EV_OK) status = board_units_interval(&units, &b->options, host, ci);
   board_free_units(&units);
   return status;
 }

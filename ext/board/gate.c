@@ -282,12 +282,6 @@ static ev_status gate_above(const board *b, const gate_sample *s, double thresho
   return ev_prob_above((double[]){s->cells[0], s->n}, &options, host, p);
 }
 
-static ev_status accuracy_interval(const board *b, const gate_sample *s, ev_host host,
-                                   ev_interval *ci) {
-  if (!are_verdicts(s)) return ev_mean(s->list, s->count, &b->options, host, ci);
-  return ev_bayes((double[]){s->cells[0], s->n}, &b->options, host, ci);
-}
-
 static const char *threshold_method(const board *b, const gate_sample *s) {
   board_standing standing = {.n = s->n, .graded = s->graded, .repeated = s->repeated};
   return board_method(b, &standing, false);
@@ -308,7 +302,7 @@ static ev_status judge_threshold(const board *b, const board_gate_request *wish,
   gate->accuracy[BOARD_BASELINE] = t;
   gate->accuracy[BOARD_CANDIDATE] = gate_mean(s, BOARD_CANDIDATE);
   ev_status status = gate_above(b, s, t, host, &gate->prob);
-  if (status == EV_OK) status = accuracy_interval(b, s, host, &gate->ci);
+  if (status == EV_OK) status = ev_mean(s->list, s->count, &b->options, host, &gate->ci);
   /* Only an accuracy below t can fail: after a few answers that are all right, P(accuracy < t)
   ** can be large too when t is high. */
   if (gate->accuracy[BOARD_CANDIDATE] < t) gate->worse = 1 - gate->prob;

@@ -267,8 +267,12 @@ ev_status board_gather(const board *b, size_t model, size_t task, bool common,
                        const board_missing *missing, board_units *units);
 void board_free_units(board_units *units);
 
-ev_status board_units_interval(const board_units *units, bool graded, const ev_options *options,
-                               ev_host host, ev_interval *ci);
+ev_status board_units_interval(const board_units *units, const ev_options *options, ev_host host,
+                               ev_interval *ci);
+
+/* The same of questions that are right or wrong, by their numbers. */
+ev_status board_right_interval(double right, double n, const ev_options *options, ev_host host,
+                               ev_interval *ci);
 
 /* The mean of tasks, each with the same weight, on all questions or on the common ones. */
 ev_status board_tasks_interval(const board *b, size_t model, bool common,

@@ -3,12 +3,12 @@
 **
 ** The accuracy is the mean of question means: attempts at a question are its mean, and every
 ** question has the same weight.  The interval is ev_mean of the question means.  If every question
-** is right or wrong, and all attempts at it agree, that is ev_bayes of the questions.
+** is right or wrong, and all attempts at it agree, that is ev_bayes of the questions, except that
+** it reaches the end where all are right, or all wrong, so that it holds the accuracy.
 */
 #include <stdlib.h>
 
 #include "../stats/macro.h"
-#include "../stats/proportion.h"
 #include "inside.h"
 
 static bool append_unit(board_units *units, double total, double n, double times) {
@@ -45,19 +45,10 @@ void board_free_units(board_units *units) {
   *units = (board_units){0};
 }
 
-/* The number of questions that are right, if each is right or wrong; else NAN. */
-static double count_right(const board_units *units) {
-  double right = 0;
-  for (size_t i = 0; i < units->count; i++) {
-    const ev_score_cluster *u = &units->list[i];
-    if (u->total != 0 && u->total != u->size) return NAN;
-    if (u->total > 0) right += u->times;
-  }
-  return right;
-}
-
-static ev_status mean_interval(const board_units *units, const ev_options *options, ev_host host,
+ev_status board_units_interval(const board_units *units, const ev_options *options, ev_host host,
                                ev_interval *ci) {
+  *ci = board_no_interval();
+  if (units->count == 0) return EV_OK;
   ev_score *list = malloc(units->count * sizeof *list);
   if (!list) return EV_NO_MEMORY;
   for (size_t i = 0; i < units->count; i++)
@@ -67,13 +58,12 @@ static ev_status mean_interval(const board_units *units, const ev_options *optio
   return status;
 }
 
-ev_status board_units_interval(const board_units *units, bool graded, const ev_options *options,
-                               ev_host host, ev_interval *ci) {
-  *ci = board_no_interval();
-  if (units->count == 0) return EV_OK;
-  double right = graded ? NAN : count_right(units);
-  if (isnan(right)) return mean_interval(units, options, host, ci);
-  return ev_bayes((double[]){right, units->questions}, options, host, ci);
+ev_status board_right_interval(double right, double n, const ev_options *options, ev_host host,
+                               ev_interval *ci) {
+  ev_score list[] = {{0, n - right}, {1, right}};
+  return right == 0   ? ev_mean(list, 1, options, host, ci)
+         : right == n ? ev_mean(list + 1, 1, options, host, ci)
+                      : ev_mean(list, 2, options, host, ci);
 }
 
 /*

@@ -97,7 +97,7 @@ static ev_status missing_interval(const board *b, size_t model, const board_miss
     return board_tasks_interval(b, model, false, missing, host, ci);
   for (size_t t = 0; t < b->tasks.count && status == EV_OK; t++)
     status = board_gather(b, model, t, false, missing, &units);
-  if (status == EV_OK) status = board_units_interval(&units, asked->graded, &b->options, host, ci);
+  if (status == EV_OK) status = board_units_interval(&units, &b->options, host, ci);
   board_free_units(&units);
   return status;
 }
@@ -108,9 +108,15 @@ static ev_status find_bounded(const board *b, size_t model, const uint32_t *unkn
   missing_asked asked = find_asked(b, model, unknown);
   board_missing missing = {unknown, 0};
   ev_interval highest;
-  if (!asked.graded && !asked.repeated && !(b->settings.by_task && asked.tasks > 1))
-    return ev_bounded((double[]){s->correct, s->n - s->correct, s->errored}, &b->options, host, ci);
-  ev_status status = missing_interval(b, model, &missing, &asked, host, ci);
+  ev_status status;
+  if (!asked.graded && !asked.repeated && !(b->settings.by_task && asked.tasks > 1)) {
+    double counts[] = {s->correct, s->n - s->correct, s->errored};
+    status = ev_bounded(counts, &b->options, host, ci);
+    if (counts[0] == 0) ci->lo = 0;
+    if (counts[1] == 0) ci->hi = 1;
+    return status;
+  }
+  status = missing_interval(b, model, &missing, &asked, host, ci);
   missing.share = 1;
   if (status == EV_OK) status = missing_interval(b, model, &missing, &asked, host, &highest);
   if (status == EV_OK) ci->hi = highest.hi;

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "../stats/item_rest.h"
-#include "../stats/proportion.h"
 #include "inside.h"
 
 /*
@@ -74,7 +73,7 @@ ev_status board_question_interval(const board *b, size_t question, ev_host host,
   board_units units = {0};
   *ci = board_no_interval();
   if (s.models == 0 || s.outside) return EV_OK;
-  if (!s.scored) return ev_bayes((double[]){s.models - s.right, s.models}, &b->options, host, ci);
+  if (!s.scored) return board_right_interval(s.models - s.right, s.models, &b->options, host, ci);
   for (size_t m = 0; m < b->models.count; m++) {
     board_cell cell = board_answer(b, m, question);
     if (cell.n == 0) continue;
@@ -84,7 +83,7 @@ ev_status board_question_interval(const board *b, size_t question, ev_host host,
     }
     units.list[units.count++] = (ev_score_cluster){1 - cell.total / cell.n, 1, 1};
   }
-  ev_status status = board_units_interval(&units, true, &b->options, host, ci);
+  ev_status status = board_units_interval(&units, &b->options, host, ci);
   board_free_units(&units);
   return status;
 }

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "../stats/other_tasks.h"
-#include "../stats/proportion.h"
 #include "inside.h"
 
 /*
@@ -149,10 +148,10 @@ static ev_status questions_interval(const board *b, size_t model, size_t from, s
   *ci = board_no_interval();
   if (s->n == 0 || s->outside) return EV_OK;
   if (!s->graded && !s->repeated) /* the counts are there already */
-    return ev_bayes((double[]){s->correct, s->n}, &b->options, host, ci);
+    return board_right_interval(s->correct, s->n, &b->options, host, ci);
   for (size_t t = from; t < to && status == EV_OK; t++)
     status = board_gather(b, model, t, false, NULL, &units);
-  if (status == EV_OK) status = board_units_interval(&units, s->graded, &b->options, host, ci);
+  if (status == EV_OK) status = board_units_interval(&units, &b->options, host, ci);
   board_free_units(&units);
   return status;
 }

@@ -232,12 +232,12 @@ void ev_rising_add(ev_rising *r, const ev_lanes *x, ev_rising *s, const ev_lanes
 
 double ev_rising_at(ev_rising *r, double x) {
   const double *c;
-  double sum = 0, b0 = 0, b1 = 0, b2;
+  double sum = 0, b0 = 0, b1 = 0;
   assert(x >= 0);
   if (r->factors == 0) return 0;
   double u = place_in_cell(r, x, log1p(x), &c, &sum);
   for (int k = EV_RISING_TERMS - 1; k >= 0; k--) {
-    b2 = b1;
+    double b2 = b1;
     b1 = b0;
     b0 = c[k] - b2 + 2 * u * b1;
   }

@@ -109,13 +109,12 @@ WITH totals AS (
   FROM totals LEFT JOIN near USING (model) GROUP BY model
 ), by_item AS MATERIALIZED ( -- or it would be computed anew for every column that shows it
   SELECT model, max(n > 1) AS again,
-         CASE WHEN NOT max(graded) AND min(total = 0 OR total = n) THEN bayes_ci_counts(sum(items * (total > 0)), sum(items))
-              ELSE mean_ci_counts(total / n, items) END AS ci
+         mean_ci_counts(total / n, items) AS ci
   FROM item_counts GROUP BY model
 ), counted AS (
   SELECT m.model, m.n, m.errored, coalesce(t.tasks, 0) AS tasks,
          CASE WHEN m.n > 0 AND t.graded IS NOT 1 THEN m.k END AS correct,
-         coalesce(t.accuracy, 1.0 * m.k / m.n) AS accuracy, coalesce(i.ci, bayes_ci_counts(m.k, m.n)) AS ci,
+         coalesce(t.accuracy, 1.0 * m.k / m.n) AS accuracy, coalesce(i.ci, (SELECT mean_ci_counts(y, c) FROM (SELECT 1 AS y, m.k AS c UNION ALL SELECT 0, m.n - m.k))) AS ci,
          CASE WHEN m.n = 0 THEN NULL
               WHEN i.again THEN 'mean of questions' WHEN t.graded THEN 'mean' ELSE 'bayes' END AS method,
          CASE WHEN t.tasks >= 5 THEN t.ci END AS task_ci

@@ -298,6 +298,7 @@ def thresholds():
             check(f"{what}: what it is of", (row["baseline"], row["margin"], row["errored_baseline"], row["questions"]) == (t, None, None, n))
             near(f"{what}: diff", row["diff"], k / n - t, 1e-12)
             lo, hi = stats.beta.ppf([.025, .975], 1 + k, 1 + n - k)
+            lo, hi = 0 if k == 0 else lo, 1 if k == n else hi  # the interval holds the accuracy
             near(f"{what}: lo", row["lo"], lo - t, 1e-9)
             near(f"{what}: hi", row["hi"], hi - t, 1e-9)
             says(what, row)

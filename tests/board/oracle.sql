@@ -344,10 +344,9 @@ SELECT model_a AS model, task, graded, again, n, correct, errored FROM standings
 --                         and every question has the same weight
 --   ci, lo, hi            its credible interval; as text, and as numbers
 --   method                'bayes' where answers are right or wrong and each question was asked
---                         once: bayes_ci; 'mean' where they are graded: mean_ci; 'mean of
---                         questions' where some question was asked again: mean_ci of question
---                         means, or bayes_ci of the questions where answers are right or wrong
---                         and all attempts at a question agree
+--                         once, 'mean' where they are graded, 'mean of questions' where some
+--                         question was asked again: mean_ci of question means, which is bayes_ci
+--                         where they are right or wrong, but for the end where all are alike
 --   questions             different ones
 --   bar                   ci, drawn from 0 to 1
 --   mean                  as accuracy, in the task's own units
@@ -359,7 +358,6 @@ WITH stood AS MATERIALIZED (
 ), scored AS (
   SELECT model, task,
          CASE WHEN max(outside) THEN NULL
-              WHEN NOT graded AND min(mean IN (0, 1)) THEN bayes_ci_counts(CAST(sum(mean) AS INTEGER), count(*))
               ELSE mean_ci(mean) END AS ci
   FROM stood WHERE row = 'question' AND (graded OR again)
   GROUP BY model, task
@@ -367,7 +365,7 @@ WITH stood AS MATERIALIZED (
   SELECT t.model, t.task, t.n, t.errored, t.graded, t.questions,
          CASE WHEN NOT t.graded AND t.n > 0 THEN t.correct END AS correct,
          CASE WHEN NOT t.outside AND t.n > 0 THEN t.mean END AS accuracy,
-         CASE WHEN t.graded OR t.again THEN s.ci ELSE bayes_ci_counts(t.correct, t.n) END AS ci,
+         CASE WHEN t.graded OR t.again THEN s.ci ELSE (SELECT mean_ci_counts(y, c) FROM (SELECT 1 AS y, t.correct AS c UNION ALL SELECT 0, t.n - t.correct)) END AS ci,
          CASE WHEN t.n = 0 THEN NULL WHEN t.outside THEN 'score out of range'
               WHEN t.again THEN 'mean of questions' WHEN t.graded THEN 'mean' ELSE 'bayes' END AS method
   FROM (SELECT * FROM stood WHERE row = 'task') AS t LEFT JOIN scored AS s ON s.model IS t.model AND s.task = t.task
@@ -440,8 +438,7 @@ WITH stood AS MATERIALIZED (
   FROM tallied WHERE n > 0 AND NOT by_row GROUP BY model HAVING count(*) > 1
 ), scored AS (
   SELECT m.model,
-         CASE WHEN NOT m.graded AND min(q.mean IN (0, 1)) THEN bayes_ci_counts(CAST(sum(q.mean) AS INTEGER), count(*))
-              ELSE mean_ci(q.mean) FILTER (WHERE NOT q.outside) END AS ci,
+         mean_ci(q.mean) FILTER (WHERE NOT q.outside) AS ci,
          macro_ci(q.mean, q.task) FILTER (WHERE NOT q.outside) AS macro_ci
   FROM (SELECT * FROM stood WHERE row = 'question') AS q CROSS JOIN (SELECT * FROM totals WHERE by_row) AS m ON m.model IS q.model_a
   GROUP BY m.model
@@ -449,7 +446,7 @@ WITH stood AS MATERIALIZED (
   SELECT t.model, t.n, t.errored, t.tasks, t.by_row, t.questions,
          CASE WHEN t.n > 0 AND NOT t.graded THEN t.correct END AS correct,
          CASE WHEN NOT t.outside THEN t.mean END AS accuracy,
-         CASE WHEN t.outside THEN NULL WHEN t.by_row THEN s.ci ELSE bayes_ci_counts(t.correct, t.n) END AS ci,
+         CASE WHEN t.outside THEN NULL WHEN t.by_row THEN s.ci ELSE (SELECT mean_ci_counts(y, c) FROM (SELECT 1 AS y, t.correct AS c UNION ALL SELECT 0, t.n - t.correct)) END AS ci,
          CASE WHEN t.n = 0 THEN NULL WHEN t.outside THEN 'score out of range'
               WHEN t.again THEN 'mean of questions' WHEN t.graded THEN 'mean' ELSE 'bayes' END AS method,
          CASE WHEN t.outside OR t.tasks < 2 THEN NULL ELSE t.macro END AS macro,
@@ -484,12 +481,11 @@ WITH stood AS MATERIALIZED (
          CASE WHEN NOT max(graded) THEN CAST(sum(total) AS INTEGER) END AS correct,
          CASE WHEN NOT max(outside) THEN (sum(units) / 2147483648.0 + sum(rest) / 4611686018427387904.0) / count(*) END AS accuracy,
          CASE WHEN max(outside) THEN NULL
-              WHEN NOT max(graded) AND min(mean IN (0, 1)) THEN bayes_ci_counts(CAST(sum(mean) AS INTEGER), count(*))
               ELSE mean_ci(mean) FILTER (WHERE NOT outside) END AS ci,
          CASE WHEN max(outside) THEN 'score out of range' WHEN max(n > 1) THEN 'mean of questions' WHEN max(graded) THEN 'mean' ELSE 'bayes' END AS method
   FROM stood WHERE row = 'question' GROUP BY model_a
   UNION ALL
-  SELECT model_a, n, n, correct, 1.0 * correct / n, bayes_ci_counts(correct, n), 'bayes' FROM stood WHERE row = 'common'
+  SELECT model_a, n, n, correct, 1.0 * correct / n, (SELECT mean_ci_counts(y, c) FROM (SELECT 1 AS y, correct AS c UNION ALL SELECT 0, n - correct)), 'bayes' FROM stood WHERE row = 'common'
 )
 SELECT j.model, j.n, j.correct, j.accuracy, j.ci, ci_lo(j.ci) AS lo, ci_hi(j.ci) AS hi, j.method, j.questions,
        max(0, j.accuracy - ci_lo(j.ci)) AS err_lo, max(0, ci_hi(j.ci) - j.accuracy) AS err_hi, ci_bar(j.ci, j.accuracy) AS bar,

@@ -133,9 +133,9 @@ def holds(b):
             if x is None or bounds is None:
                 continue
             lo, hi = bounds
-            # Where all answers are right or all are wrong, a posterior's bounds stop short of the end, by less than its width;
-            # and so do those of the cost of a right answer if there is one question, or no wrong answer.
-            short = hi - lo if x in (least, most) or (point == "cost_per_right" and at_least(b.known.spent[row["model"]])) else 0
+            # The bounds of the cost of a right answer stop short of it, by less than their width, if there is one question, or
+            # no wrong answer; those of a difference of 1, if every question separates the models.
+            short = hi - lo if (point == "diff" and x in (least, most)) or (point == "cost_per_right" and at_least(b.known.spent[row["model"]])) else 0
             if not lo - 1e-12 - short <= x <= hi + 1e-12 + short:
                 yield f"{table}.{interval} {row[interval]} of {point} {x}, {[row[k] for k in KEYS[table]]}, {row.get('method')}"
 

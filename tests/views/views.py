@@ -108,8 +108,7 @@ class Expected:
         if not shares:
             return None, None, None
         means = [sum(ss) / len(ss) for ss in questions.values()]
-        verdicts = not graded and all(m in (0, 1) for m in means)
-        ci = self.over("bayes_ci", [(int(m),) for m in means]) if verdicts else self.over("mean_ci", [(m,) for m in means])
+        ci = self.over("mean_ci", [(m,) for m in means])
         return "mean of questions" if again else "mean" if graded else "bayes", sum(means) / len(means), ci
 
     def right_or_wrong(self, model):
