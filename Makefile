@@ -310,17 +310,10 @@ accuracy:
 	@$(MAKE) -s --no-print-directory build/references build/mean build/hierarchy build/sign_flip build/votes
 	@$(PYTHON) tests/measured/accuracy.py build
 
-# An older evalci, from before the rules for means changed, for comparison.
-BEFORE := 38e56c8
-build/before/$(SO):
-	@mkdir -p build/before
-	git archive $(BEFORE) | tar x -C build/before
-	@$(MAKE) -s -C build/before $(SO)
-
 coverage:
 	$(call need,$(BENCH_NEEDS))
-	@$(MAKE) -s --no-print-directory $(SO) build/before/$(SO)
-	$(PYTHON) tests/measured/coverage.py $(SO) build/before/$(SO)
+	@$(MAKE) -s --no-print-directory $(SO)
+	$(PYTHON) tests/measured/coverage.py $(SO)
 	$(PYTHON) tests/measured/decisions.py $(SO)
 
 verdicts:

@@ -32,7 +32,7 @@ PAIRED_DIFF_RUNS, PAIRED_DIFF_EVERY = 300, 50
 JUDGED_RUNS, ANSWERS, LABELS = 400, 1000, (20, 50, 100, 200)
 # (description, whether it is the prior itself, how much likelier a wrong answer is to be labelled, (q, u, v))
 JUDGES = (
-    ("A judge as its prior has it: q, u and v uniform", True, 1, lambda rng: rng.random(3)),
+    ("A judge as its prior has it: q uniform, u and v Beta(1/2,1/2)", True, 1, lambda rng: (rng.random(), *rng.beta(0.5, 0.5, 2))),
     ("A usual judge: calls 70% right, of which 85% are, and of the others 20%", False, 1, lambda rng: (0.7, 0.85, 0.2)),
     ("A judge that knows nothing: calls 70% right, of which half are, and of the others half", False, 1, lambda rng: (0.7, 0.5, 0.5)),
     ("A good model and a good judge: calls 97% right, of which 99% are, and of the others 30%", False, 1, lambda rng: (0.97, 0.99, 0.3)),

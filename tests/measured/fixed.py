@@ -61,7 +61,7 @@ class Library:
         return self.loaded.value(f"{call} FROM json_each(?)", json.dumps(rows))
 
 
-NOW, BEFORE = Library(), Library()
+NOW = Library()
 CASES = []  # the cases under measurement; the processes inherit them
 
 
@@ -130,6 +130,12 @@ def by_size(symbol, results, sizes, cell=covered, against="Student"):
         parts.append(table([f"{symbol} = {size}", *methods],
                            [[name, *(cell(found.get(m), found.get(against)) for m in methods)] for name, found in lines.items()]))
     return "\n".join(parts)
+
+
+def by_case(symbol, results, sizes, cell):
+    """A line for each case, a column for each size: cell(the results of its methods)."""
+    rows = [[name, *(cell(results[name, size]) for size in sizes)] for name in dict.fromkeys(name for name, _ in results)]
+    return table(["", *(f"{symbol} = {size}" for size in sizes)], rows)
 
 
 def worst(results, sizes, accept=lambda name: True):

@@ -2,6 +2,7 @@
 
 As in means.py, each section returns Markdown, and the truth is fixed.
 """
+import bisect
 import functools
 import math
 
@@ -238,7 +239,7 @@ JUDGES = {  # name: the shares that it calls right among right and among wrong a
     "right on 95% of the right and 80% of the wrong": (0.95, 0.2),
     "right on 99.5% of the right and half of the wrong": (0.995, 0.5),
 }
-JUDGED_ACCURACY, JUDGED_LABELS, JUDGED_DRAWS = 0.99, (50, 100, 200), 200
+JUDGED_ACCURACY, JUDGED_LABELS, JUDGED_DRAWS = 0.99, (20, 50, 100, 200), 600
 
 
 def judge(name, labels):
@@ -258,13 +259,11 @@ def judged_section():
     results = measure("judges", [judge(name, labels) for name in JUDGES for labels in JUDGED_LABELS])
     methods = list(next(iter(results.values())))
     rows = [[f"{name}; {labels}", *(f"{covered(found[m])} ({found[m].width:.3f})" for m in methods)] for (name, labels), found in results.items()]
-    error = math.sqrt(0.85 * 0.15 / JUDGED_DRAWS)
     return f"""\
 ## A judge, and a model that is nearly always right
 
 The accuracy is {JUDGED_ACCURACY}; {decisions.ANSWERS:,} answers have a verdict and some have a label. Coverage, and mean width in brackets; {JUDGED_DRAWS} data
-sets each, standard error at 85% {100 * error:.1f} points. `judged_ci` has a uniform prior on how often a verdict of "wrong" is mistaken, and few labels
-correct it: for such a model take more labels, or the labels alone.
+sets each, standard error at 95% {se(JUDGED_DRAWS)}. Hardly any labelled answer is wrong, so that much rests on the priors of `judged_ci`.
 
 {table(["judge; labels", *methods], rows)}"""
 
@@ -302,12 +301,19 @@ counts them as wrong.
 
 THRESHOLDS = (0.5, 0.8, 0.9, 0.95)
 THRESHOLD_SIZES = (20, 50, 100, 200, 500)
+ALL_THRESHOLDS = np.arange(50, 100) / 100
+MOST_FROM = (10, 20, 50, 100, 200)
 PLANNED = ((0.87, 0.8), (0.85, 0.8), (0.95, 0.9), (0.7, 0.5), (0.99, 0.95))
 
 
 def least_passing(n, t):
     """The least number of right answers of n that passes; n + 1 if none does."""
-    return next((k for k in range(n + 1) if NOW.loaded.value("prob_above_counts(?, ?, ?)", k, n, t) >= SURE), n + 1)
+    return bisect.bisect_left(range(n + 1), SURE, key=lambda k: NOW.loaded.value("prob_above_counts(?, ?, ?)", k, n, t))
+
+
+def passing(n, t):
+    """How often a model at the threshold passes."""
+    return float(stats.binom.sf(least_passing(n, t) - 1, n, t))
 
 
 def of_clusters(rng, n, t):
@@ -330,7 +336,9 @@ def threshold_case(name, n, t):
 def threshold_section():
     names = "clustered_prob_above", "mean_prob_above"
     results = measure("thresholds", [threshold_case(name, n, t) for name in names for t in THRESHOLDS[1:3] for n in (50, 100, 200)])
-    exact = [[f"{t:.0%}", *(f"{100 * stats.binom.sf(least_passing(n, t) - 1, n, t):.1f}" for n in THRESHOLD_SIZES)] for t in THRESHOLDS]
+    exact = [[f"{t:.0%}", *(f"{100 * passing(n, t):.1f}" for n in THRESHOLD_SIZES)] for t in THRESHOLDS]
+    every = [(passing(n, t), n, t) for t in ALL_THRESHOLDS for n in range(MOST_FROM[0], THRESHOLD_SIZES[-1] + 1)]
+    most = [max(found for found in every if found[1] >= least) for least in MOST_FROM]
     drawn_rows = [[f"{name}, {t:.0%}", *(f"{100 * results[(name, t), n][name].apart:.1f}" for n in (50, 100, 200))]
                   for name in names for t in THRESHOLDS[1:3]]
 
@@ -347,8 +355,11 @@ def threshold_section():
 How often, in percent, a model whose accuracy is the threshold passes at {SURE:.0%} sure. By `prob_above`, exactly, by the number of questions:
 
 {table(["accuracy = threshold", *(f"N = {n}" for n in THRESHOLD_SIZES)], exact)}
-Few numbers of right answers are near the threshold, so that it is up to 5.9% at 50%; at a high one the uniform prior keeps it lower. By the two others, {GATE_DRAWS:,} data sets
-each, 5% has a standard error of {se(GATE_DRAWS)}: passages of five questions with an intraclass correlation of 0.2, and scores 0, 1/2 and 1.
+Few numbers of right answers are near the threshold, so that it may be more than 5%; at a high one the uniform prior keeps it lower. The most
+over all thresholds of {ALL_THRESHOLDS[0]:.0%}, {ALL_THRESHOLDS[1]:.0%}, ..., {ALL_THRESHOLDS[-1]:.0%} and over the numbers of questions from the head of the column to {THRESHOLD_SIZES[-1]}:
+
+{table(["", *(f"N from {n}" for n in MOST_FROM)], [["most", *(f"{100 * p:.1f}" for p, _, _ in most)], ["at", *(f"{t:.0%}, N = {n}" for _, n, t in most)]])}
+By the two others, {GATE_DRAWS:,} data sets each, 5% has a standard error of {se(GATE_DRAWS)}: passages of five questions with an intraclass correlation of 0.2, and scores 0, 1/2 and 1.
 
 {table(["", *(f"N = {n}" for n in (50, 100, 200))], drawn_rows)}
 `plan_gate_n` asks for a chance of 80% to pass: the chance with so many questions, with one fewer, and the least with up to 39 more.

@@ -178,5 +178,31 @@ least, the middle and the highest predictions. The questions of an eval are draw
 {table(["questions x attempts; mean accuracies, icc", "lowest third", "middle", "highest"], [[f"{q} x {n}; {a}, {b}, {icc}", *ahead(q, n, a, b, icc)] for q, n, a, b, icc in PREDICTED])}"""
 
 
+# Calibration
+
+STATED = {"uniform": (1, 1), "Beta(4,1.5)": (4, 1.5)}
+STATED_SIZES, BINS, STATED_DRAWS = (50, 200, 1000), 10, 4000
+
+
+def calibration_error(rng, n, a, b):
+    """The expected calibration error of n answers that are right with the probability that is stated."""
+    p = rng.beta(a, b, n)
+    excess = np.bincount(np.minimum((p * BINS).astype(int), BINS - 1), p - (rng.random(n) < p))
+    return np.abs(excess).sum() / n
+
+
+def calibration_section():
+    rng = np.random.default_rng((SEED, 12))
+    rows = [[f"{name}, mean {a / (a + b):.2f}", *(f"{np.mean([calibration_error(rng, n, a, b) for _ in range(STATED_DRAWS)]):.3f}" for n in STATED_SIZES)]
+            for name, (a, b) in STATED.items()]
+    return f"""\
+## The expected calibration error of a calibrated model
+
+A model that is right as often as it says has a true calibration error of 0. The mean of what is measured in {BINS} bins of equal width, by the
+distribution of the probabilities that it states; {STATED_DRAWS:,} evals each, without evalci, which has no interval of it:
+
+{table(["", *(f"N = {n:,}" for n in STATED_SIZES)], rows)}"""
+
+
 def sections():
-    return [judged_section(), again_section()]
+    return [judged_section(), again_section(), calibration_section()]

@@ -1,8 +1,7 @@
 """The coverage of the intervals of means for fixed truths: scores, differences, clusters, tasks and attempts.
 
-Each section is a function that returns Markdown; coverage.py prints sections().  "before" is evalci at commit 38e56c8,
-before its rules for means changed.  The other methods are evalci's, or a few lines here: the percentile bootstrap,
-Student's t over linearised clusters, Satterthwaite's and Welch's.
+Each section is a function that returns Markdown; coverage.py prints sections().  The methods are evalci's, or a few lines here:
+the percentile bootstrap, Student's t over linearised clusters, Satterthwaite's and Welch's.
 """
 import functools
 import itertools
@@ -12,9 +11,9 @@ from dataclasses import dataclass
 from typing import Callable
 
 import numpy as np
-from scipy import stats
+from scipy import special, stats
 
-from fixed import BEFORE, NOW, SLOW, Case, by_size, covered, drawn, measure, separated, table, worst
+from fixed import NOW, Case, by_case, by_size, covered, drawn, measure, separated, table, worst
 from settings import LEVEL, SEED
 
 T_QUANTILE = functools.cache(lambda df: float(stats.t.ppf((1 + LEVEL) / 2, df)))
@@ -34,14 +33,8 @@ def bootstrap(scores):
     return np.quantile(means, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
 
 
-def mean_before(scores):
-    """The former mean_ci: imagined scores at 0 and 1 for both bounds. One is added to the data; mean_lmt_ci adds the other."""
-    lmt = NOW.interval(f"mean_lmt_ci_counts({PAIR})")
-    return lmt((*scores, (1, 1)))[0], lmt((*scores, (0, 1)))[1]
-
-
 MEAN_METHODS = {"mean_ci": NOW.interval(f"mean_ci_counts({PAIR})"), "Student": NOW.interval(f"mean_t_ci_counts({PAIR})"),
-                "bootstrap": bootstrap, "mean_lmt_ci": NOW.interval(f"mean_lmt_ci_counts({PAIR})"), "before": mean_before}
+                "bootstrap": bootstrap, "mean_lmt_ci": NOW.interval(f"mean_lmt_ci_counts({PAIR})")}
 
 
 def counted(values):
@@ -131,6 +124,11 @@ def below(results, method, n, bar):
     return sum(found[method].coverage < bar for (_, size), found in results.items() if size == n)
 
 
+def graded_cell(found):
+    student = found["Student"]
+    return f"{covered(found['mean_ci'], student)} / {covered(student)} / {covered(found['bootstrap'])} / {covered(found['mean_lmt_ci'], student)}"
+
+
 def mean_section():
     two = measure("two values", [Case((p, v), n, two_values(p, v).data(n, 0), MEAN_METHODS) for n in SIZES for p in ONES for v in OTHERS])
     graded = measure("graded", [Case(name, n, scores.data(n, MEAN_DRAWS[n]), MEAN_METHODS) for n in SIZES for name, scores in POPULATIONS.items()])
@@ -140,8 +138,7 @@ def mean_section():
 ## The mean of graded scores
 
 Scores in [0, 1]. Each cell has the coverage in percent and, in brackets, the mean width as a multiple of Student's, both cut
-to the range. "bootstrap" is the percentile bootstrap of {RESAMPLES:,} resamples. "before" is the former rule of
-`mean_ci`, with an imagined score at each end of the range for both bounds.
+to the range. "bootstrap" is the percentile bootstrap of {RESAMPLES:,} resamples.
 
 **Two values: 1 and another.** Exact: the sum over every sample. `mean_ci` first:
 
@@ -151,9 +148,9 @@ All methods over these {len(ONES) * len(OTHERS)} populations: the least coverage
 
 {table(["", *(f"N = {n}" for n in SIZES)], counts)}
 **Other populations.** {MEAN_DRAWS[5]:,} data sets each, {MEAN_DRAWS[200]:,} at N = 200: a coverage of 95% has a standard error of {se(MEAN_DRAWS[5])},
-{se(MEAN_DRAWS[200])} at N = 200.
+{se(MEAN_DRAWS[200])} at N = 200. Coverage by `mean_ci`, in brackets its width / by Student / by the bootstrap / by `mean_lmt_ci`, and its width.
 
-{by_size("N", graded, SIZES)}
+{by_case("N", graded, SIZES, graded_cell)}
 The least coverage of each method over the populations above:
 
 {table(["", *(f"N = {n}" for n in SIZES)], worst(graded, SIZES))}"""
@@ -192,6 +189,11 @@ def normal(mean):
     return Population(mean, lambda rng, n: rng.normal(mean, 0.03, n))
 
 
+def breaking(share, gain, sd):
+    """Differences of sd about a gain, of which that share is -1: no two are equal, and the mean is seen by luck alone."""
+    return Population(gain * (1 - share) - share, lambda rng, n: np.where(rng.random(n) < share, -1, rng.normal(gain, sd, n)))
+
+
 DIFFERENCES = {
     "tight, equal": normal(0),
     "tight, better by 0.02": normal(0.02),
@@ -206,26 +208,49 @@ DIFFERENCES = {
     "means of four attempts, equal": attempts_differ(0),
     "means of four attempts, better by 0.1": attempts_differ(0.1),
     "0.05 better, but 5% break outright": discrete((-1, 0.05), (0.05, 0.95)),
+    "0.05 better, give or take 0.01, but 5% break": breaking(0.05, 0.05, 0.01),
+    "0.02 better, give or take 0.02, but 2% break": breaking(0.02, 0.02, 0.02),
 }
-PAIRED_CALL = f"paired_mean_diff_ci_counts({PAIR})"
 PAIRED_DRAWS = 2000
+PAIRED_METHODS = {"paired_mean_diff_ci": NOW.interval(f"paired_mean_diff_ci_counts({PAIR})"), "Student": lambda d: student(uncounted(d)),
+                  "mean_ci on [-1, 1]": NOW.interval(f"mean_ci_counts({PAIR}, {LEVEL}, -1, 1)")}
+
+WRONG_WAY = {"5% fail outright, the others gain 0.02": (0.05, 0.02), "3% fail outright, the others gain 0.01": (0.03, 0.01)}
+WRONG_WAY_SIZES = (15, 25, 40, 60, 100)
 
 
-PAIRED_METHODS = {"paired_mean_diff_ci": NOW.interval(PAIRED_CALL), "Student": lambda d: student(uncounted(d)),
-                  "before": BEFORE.interval(PAIRED_CALL)}
+def wrong_way(name, n):
+    """Scores near 0.75 of B; A gains a little or has 0.  Intervals become one that excludes 0 if they lie above it."""
+    share, gain = WRONG_WAY[name]
+
+    def draw(rng):
+        b = np.clip(rng.normal(0.75, 0.08, n), 0, 1)
+        a = np.where(rng.random(n) < share, 0, np.clip(b + rng.normal(gain, 0.015, n), 0, 1))
+        return 0, counted(a - b)
+
+    def above(method):
+        return lambda d: (1, 1) if method(d)[0] > 0 else (0, 0)
+    return Case(name, n, drawn(PAIRED_DRAWS, draw), {m: above(method) for m, method in PAIRED_METHODS.items()}, (-1, 1))
 
 
 def paired_section():
     results = measure("paired means", [Case(name, n, d.data(n, PAIRED_DRAWS), PAIRED_METHODS, (-1, 1))
                                        for n in SIZES for name, d in DIFFERENCES.items()])
+    wrong = measure("the wrong way", [wrong_way(name, n) for name in WRONG_WAY for n in WRONG_WAY_SIZES])
+    rows = [[name, *(" / ".join(f"{100 * found.apart:.1f}" for found in wrong[name, n].values()) for n in WRONG_WAY_SIZES)] for name in WRONG_WAY]
     return f"""\
 ## The mean difference on the same questions
 
 Differences of two models' scores in [0, 1]. Each cell has the coverage in percent, after the stroke how often the interval
 excludes 0 (false separations if the models are equal, else power), and in brackets the width as a multiple of Student's.
 With two or three values the figures are exact sums over every sample; otherwise {PAIRED_DRAWS:,} data sets, standard error {se(PAIRED_DRAWS)}.
+`mean_ci` of the differences on [-1, 1] imagines one that is as bad as can be.
 
-{by_size("N", results, SIZES, separated)}"""
+{by_size("N", results, SIZES, separated)}
+**The wrong way.** A model that fails outright on a few questions and gains a little on the others is worse, by 1.9 points where 5% fail
+and by 1.3 where 3% do. How often, in percent, the interval says that it is better: {" / ".join(PAIRED_METHODS)}.
+
+{table(["", *(f"N = {n}" for n in WRONG_WAY_SIZES)], rows)}"""
 
 
 # A mean difference over different questions
@@ -256,8 +281,8 @@ def unpaired(name, n):
 
     def draw(rng):
         return a.mean - b.mean, tuple((x, None) for x in a.draw(rng, n).tolist()) + tuple((None, x) for x in b.draw(rng, n).tolist())
-    methods = {"mean_diff_ci": NOW.interval(f"mean_diff_ci({PAIR})"), "Welch": welch, "before": BEFORE.interval(f"mean_diff_ci({PAIR})")}
-    return Case(name, n, drawn(UNPAIRED_DRAWS, draw), methods, (-1, 1), slow=("before",))
+    methods = {"mean_diff_ci": NOW.interval(f"mean_diff_ci({PAIR})"), "Welch": welch}
+    return Case(name, n, drawn(UNPAIRED_DRAWS, draw), methods, (-1, 1))
 
 
 def unpaired_section():
@@ -266,7 +291,7 @@ def unpaired_section():
 ## The mean difference on different questions
 
 N scores of each model, from the populations above. Coverage, how often 0 is excluded, and the width as a multiple of Welch's.
-{UNPAIRED_DRAWS:,} data sets each, standard error {se(UNPAIRED_DRAWS)} ("before": {SLOW}, {se(SLOW)}).
+{UNPAIRED_DRAWS:,} data sets each, standard error {se(UNPAIRED_DRAWS)}.
 
 {by_size("N", results, UNPAIRED_SIZES, separated, "Welch")}"""
 
@@ -338,8 +363,7 @@ def clustered(kind, name, clusters):
     def draw(rng):
         sizes = cluster_sizes(rng, clusters)
         return mean, tuple(zip(totals(rng, sizes).tolist(), sizes.tolist()))
-    call = f"clustered_{kind}_ci_counts({PAIR})"
-    methods = {f"clustered_{kind}_ci": NOW.interval(call), "Student": linearised_t, "before": BEFORE.interval(call)}
+    methods = {f"clustered_{kind}_ci": NOW.interval(f"clustered_{kind}_ci_counts({PAIR})"), "Student": linearised_t}
     if name.startswith("right") and kind == "mean":
         methods["clustered_ci, 'icc'"] = NOW.interval(f"clustered_ci_counts({PAIR}, {LEVEL}, 'icc')")
     return Case(name, clusters, drawn(CLUSTER_DRAWS, draw), methods, (0, 1) if kind == "mean" else (-1, 1))
@@ -361,39 +385,77 @@ linearised clusters, r + (S - r n) / mean n. Coverage, and width against Student
 
 
 TRUTH_DRAWS = 400_000
-UNEQUAL = 20
-SMALL, LARGE = (6, 0.85), (60, 0.5)  # questions in a cluster, and the mean accuracy; a quarter of the clusters are large
+MEAN_SIZES = (10, 20, 40, 100)
 
 
-def unequal_case(large_accuracy, which):
-    """The mean over clusters (which = 0) or over questions (1)."""
-    means = np.array([SMALL[1], large_accuracy])
-    truth = (0.75 * means[0] + 0.25 * means[1], np.average(means, weights=(0.75 * SMALL[0], 0.25 * LARGE[0])))[which]
+def two_kinds(large_accuracy):
+    """Three quarters of the clusters have 6 questions and a mean accuracy of 0.85, the others 60 and that."""
+    def clusters(rng, count):
+        large = rng.random(count) < 0.25
+        middle = np.where(large, large_accuracy, 0.85)
+        return np.where(large, 60, 6), rng.beta(20 * middle, 20 * (1 - middle))
+    return clusters
+
+
+def harder(sizes, slope):
+    """Logits of accuracy fall with the size: 2 + slope(n), with a standard deviation of 1/2."""
+    def clusters(rng, count):
+        n = sizes(rng, count)
+        return n, special.expit(2 + slope(n) + 0.5 * rng.standard_normal(count))
+    return clusters
+
+
+def lognormal_sizes(rng, count):
+    return np.maximum(1, np.rint(rng.lognormal(1.5, 1, count))).astype(int)
+
+
+UNEQUAL = {  # name: the sizes and accuracies of clusters(rng, count)
+    "6 or 60 questions, as easy": two_kinds(0.85),
+    "6 or 60 questions, large ones harder": two_kinds(0.5),
+    "1 to 10 questions, large ones harder": harder(lambda rng, count: rng.integers(1, 11, count), lambda n: -0.25 * n),
+    "lognormal sizes, as easy": lambda rng, count: (lognormal_sizes(rng, count), rng.beta(3.2, 0.8, count)),
+    "lognormal sizes, large ones harder": harder(lognormal_sizes, lambda n: -0.8 * np.log(n)),
+}
+WHICH_MEAN = {  # of the clusters, and of the questions: the methods that estimate it, or are taken to
+    "clusters": {"clustered_ci, 'icc'": NOW.interval(f"clustered_ci_counts({PAIR}, {LEVEL}, 'icc')"),
+                 "mean_ci of the clusters' means": NOW.interval("mean_ci(1.0 * (value ->> 0) / (value ->> 1))")},
+    "questions": {"clustered_mean_ci": NOW.interval(f"clustered_mean_ci_counts({PAIR})"),
+                  "clustered_ci, 'icc'": NOW.interval(f"clustered_ci_counts({PAIR}, {LEVEL}, 'icc')")},
+}
+
+
+@functools.cache
+def both_means(name):
+    """Of the clusters' accuracies, and of the questions."""
+    n, p = UNEQUAL[name](np.random.default_rng((SEED, 13)), TRUTH_DRAWS)
+    return {"clusters": float(np.mean(p)), "questions": float(np.average(p, weights=n))}
+
+
+def unequal_case(name, which, count):
+    truth = both_means(name)[which]
 
     def draw(rng):
-        large = (rng.random(UNEQUAL) < 0.25).astype(int)
-        sizes, middle = np.array([SMALL[0], LARGE[0]])[large], means[large]
-        right = rng.binomial(sizes, rng.beta(20 * middle, 20 * (1 - middle)))
-        return truth, tuple(zip(right.tolist(), sizes.tolist()))
-    methods = {f"clustered_ci, '{prior}'": NOW.interval(f"clustered_ci_counts({PAIR}, {LEVEL}, '{prior}')") for prior in ("gamma", "icc")}
-    methods["mean_ci of the clusters' means"] = NOW.interval("mean_ci(1.0 * (value ->> 0) / (value ->> 1))")
-    methods["clustered_mean_ci"] = NOW.interval(f"clustered_mean_ci_counts({PAIR})")
-    name = f"mean of the {'questions' if which else 'clusters'}, {truth:.3f}: " + (
-        "large ones as easy" if large_accuracy == SMALL[1] else "large ones harder")
-    return Case(name, UNEQUAL, drawn(CLUSTER_DRAWS, draw), methods)
+        n, p = UNEQUAL[name](rng, count)
+        return truth, tuple(zip(rng.binomial(n, p).tolist(), n.tolist()))
+    return Case((name, which), count, drawn(CLUSTER_DRAWS, draw), WHICH_MEAN[which])
 
 
 def which_mean_section():
-    results = measure("which mean", [unequal_case(accuracy, which) for accuracy in (SMALL[1], LARGE[1]) for which in (0, 1)])
+    results = measure("which mean", [unequal_case(name, which, t) for name in UNEQUAL for which in WHICH_MEAN for t in MEAN_SIZES])
+    rows = [[f"{name}: {both_means(name)['clusters']:.3f} and {both_means(name)['questions']:.3f}",
+             *("; ".join(" / ".join(f"{100 * r.coverage:.1f}" for r in results[(name, which), t].values()) for which in WHICH_MEAN) for t in MEAN_SIZES)]
+            for name in UNEQUAL]
     return f"""\
 ## Which mean: of the clusters, or of the questions?
 
 If large clusters are harder, the mean of the clusters' accuracies is not the share of all questions that are right.
-`clustered_ci` estimates the former, `clustered_mean_ci` and the plain accuracy the latter. T = {UNEQUAL} clusters: three quarters have
-{SMALL[0]} questions and an accuracy of {SMALL[1]} on average, the others {LARGE[0]} questions and {LARGE[1]} (or {SMALL[1]} too); within either
-kind, accuracies are Beta with d = 20. Coverage of either truth, {CLUSTER_DRAWS:,} data sets each, standard error {se(CLUSTER_DRAWS)}.
+`clustered_ci` estimates the former, `clustered_mean_ci` and the plain accuracy the latter. T clusters; three quarters have 6 questions
+and an accuracy of 0.85 on average, the others 60 questions and 0.85 or 0.5, within either kind Beta with d = 20; or their sizes are uniform or
+lognormal, exp(1.5 + z), and the logits of their accuracies 2 - n/4 or 2 - 0.8 ln n, with a standard deviation of 0.5. Both
+true means are named. Coverage of that of the clusters by `clustered_ci` with `'icc'` and by `mean_ci` of the clusters' means; after the semicolon, of that
+of the questions by `clustered_mean_ci` and by `clustered_ci`. {CLUSTER_DRAWS:,} data sets each, standard error {se(CLUSTER_DRAWS)}.
 
-{by_size("T", results, (UNEQUAL,))}"""
+{table(["", *(f"T = {t}" for t in MEAN_SIZES)], rows)}"""
 
 
 # The mean over tasks
@@ -429,6 +491,12 @@ def even_suite(tasks, n, scores=bernoulli, lo=0.3, hi=0.95):
     return fixed_rates(tasks, lo, hi), np.full(tasks, n), scores
 
 
+def few_small(tasks, few, small, large, at=0.5, others=0.8, scores=bernoulli):
+    """So many small tasks at one mean, and large ones at another."""
+    is_small = np.arange(tasks) < few
+    return np.where(is_small, at, others), np.where(is_small, small, large), scores
+
+
 MIXED = mixed_sizes(20)
 SUITES = {  # name: the tasks' means, sizes, and scores(rng, mean, n)
     **{f"{t} tasks of {n}": even_suite(t, n) for t in (5, 20, 60) for n in (3, 10, 50)},
@@ -442,6 +510,13 @@ SUITES = {  # name: the tasks' means, sizes, and scores(rng, mean, n)
     "20 tasks, one of one question, the others of 10": (fixed_rates(20, 0.3, 0.95), np.array([1] + [10] * 19), bernoulli),
     "20 tasks, one of one question, the others of 50": (fixed_rates(20, 0.3, 0.95), np.array([1] + [50] * 19), bernoulli),
     "20 tasks, two of one question, the others of 50": (fixed_rates(20, 0.3, 0.95), np.array([1] * 2 + [50] * 18), bernoulli),
+    "5 tasks, one of 2 at 0.5, the others of 200 at 0.8": few_small(5, 1, 2, 200),
+    "5 tasks, two of 2 at 0.5, the others of 200 at 0.8": few_small(5, 2, 2, 200),
+    "8 tasks, one of 4 at 0.5, the others of 500 at 0.8": few_small(8, 1, 4, 500),
+    "8 tasks, one of 4, the others of 500, all at 0.9": few_small(8, 1, 4, 500, 0.9, 0.9),
+    "12 tasks, three of one at 0.5, the others of 100 at 0.8": few_small(12, 3, 1, 100),
+    "3 tasks of 8, 30 and 200 at 0.3, 0.6 and 0.9": (np.array([0.3, 0.6, 0.9]), np.array([8, 30, 200]), bernoulli),
+    "8 tasks of 10 to 1,000 at 0.95": (np.full(8, 0.95), np.array([10, 20, 40, 80, 150, 300, 600, 1000]), bernoulli),
     "5 tasks of 10, tight scores": even_suite(5, 10, tight),
     "20 tasks of 3, tight scores": even_suite(20, 3, tight),
     "5 tasks of 10, spread scores": even_suite(5, 10, spread),
@@ -449,6 +524,9 @@ SUITES = {  # name: the tasks' means, sizes, and scores(rng, mean, n)
     "5 tasks of 10, nearly full marks": even_suite(5, 10, nearly_full, 0.93, 0.99),
     "20 tasks of 10, nearly full marks": even_suite(20, 10, nearly_full, 0.93, 0.99),
     "20 tasks of 3 to 60, spread scores, easier with size": (np.linspace(0.3, 0.95, 20), MIXED, spread),
+    "8 tasks, two of 3, the others of 200, tight scores at 0.6": few_small(8, 2, 3, 200, 0.6, 0.6, tight),
+    "12 tasks, one of one, the others of 50, tight scores at 0.7": few_small(12, 1, 1, 50, 0.7, 0.7, tight),
+    "8 tasks, two of 3, the others of 200, nearly full marks, 0.95": few_small(8, 2, 3, 200, 0.95, 0.95, nearly_full),
 }
 SUITE_DRAWS = 1000
 
@@ -471,28 +549,24 @@ def suite(name):
     def draw(rng):
         drawn_scores = [scores(rng, m, n) for m, n in zip(means, sizes)]
         return float(np.mean(means)), tuple((x, t) for t, row in enumerate(drawn_scores) for x in row.tolist())
-    call = f"macro_ci({PAIR})"
-    methods = {"macro_ci": NOW.interval(call)}
+    methods = {"macro_ci": NOW.interval(f"macro_ci({PAIR})")}
     if sizes.min() > 1:
         methods["Satterthwaite"] = satterthwaite
-    if scores is bernoulli:
-        methods["before"] = BEFORE.interval(call)
-    return Case(name, "suite", drawn(SUITE_DRAWS, draw), methods, slow=("before",))
+    return Case(name, "suite", drawn(SUITE_DRAWS, draw), methods)
 
 
 def macro_section():
     results = measure("suites", [suite(name) for name in SUITES])
-    rows = [[name, *(covered(found.get(m), found.get("Satterthwaite") or found["macro_ci"]) for m in ("macro_ci", "Satterthwaite", "before"))]
+    rows = [[name, *(covered(found.get(m), found.get("Satterthwaite") or found["macro_ci"]) for m in ("macro_ci", "Satterthwaite"))]
             for (name, _), found in results.items()]
     return f"""\
 ## The mean over these tasks
 
 `macro_ci`: every task counts the same, and the tasks are fixed. Their means are spread evenly from 0.3 to 0.95 unless said
-otherwise. "Satterthwaite" is Student's t for strata, which needs two questions in every task. "before" is the hierarchy under
-its 'gamma' prior. Coverage, and the width as a multiple of Satterthwaite's or, if there is none, of `macro_ci`'s; {SUITE_DRAWS:,}
-data sets each, standard error {se(SUITE_DRAWS)} ("before", which knew right and wrong only: {SLOW}, {se(SLOW)}).
+otherwise. "Satterthwaite" is Student's t for strata, which needs two questions in every task. Coverage, and the width as a
+multiple of Satterthwaite's or, if there is none, of `macro_ci`'s; {SUITE_DRAWS:,} data sets each, standard error {se(SUITE_DRAWS)}.
 
-{table(["suite", "macro_ci", "Satterthwaite", "before"], rows)}"""
+{table(["suite", "macro_ci", "Satterthwaite"], rows)}"""
 
 
 # Attempts
@@ -506,10 +580,12 @@ DIFFICULTIES = {  # name: p(rng, items), and E[f(p)] by draws of it
     "Beta(1.2,0.8)": lambda rng, items: rng.beta(1.2, 0.8, items),
     "Beta(0.2,0.8)": lambda rng, items: rng.beta(0.2, 0.8, items),
     "tau-bench's rates": lambda rng, items: rng.choice(TAU_BENCH, items),
+    "all 0.7": lambda rng, items: np.full(items, 0.7),
+    "60% 0.2, 40% 0.98": lambda rng, items: rng.choice([0.2, 0.98], items, p=[0.6, 0.4]),
 }
 QUANTITIES = {"pass_at_k": lambda p, k: 1 - (1 - p) ** k, "pass_hat_k": lambda p, k: p**k}
-TRIED = ((4, 4), (8, 4))  # attempts at each question, and k
-ITEMS = (10, 50, 200)
+TRIED = ((4, 4), (8, 4), (10, 5))  # attempts at each question, and k
+ITEMS = (10, 15, 50, 200)
 ATTEMPT_DRAWS = 1000
 
 
@@ -520,23 +596,27 @@ def attempts(quantity, name, n, k, items):
     def draw(rng):
         right = rng.binomial(n, rates(rng, items))
         return truth, tuple((int(c), n) for c in np.sort(right))
-    methods = {"ours": NOW.interval(f"{quantity}_ci_counts({PAIR}, {k})"), "Student": NOW.interval(f"mean_t_ci({quantity}({PAIR}, {k}))"),
-               "before": BEFORE.interval(f"{quantity}_ci_counts({PAIR}, {k})")}
-    return Case(f"{quantity}, k = {k} of {n}: {name}", items, drawn(ATTEMPT_DRAWS, draw), methods, slow=("before",))
+    methods = {"ours": NOW.interval(f"{quantity}_ci_counts({PAIR}, {k})"), "Student": NOW.interval(f"mean_t_ci({quantity}({PAIR}, {k}))")}
+    return Case(f"{quantity}, k = {k} of {n}: {name}", items, drawn(ATTEMPT_DRAWS, draw), methods)
 
 
 def attempts_section():
     results = measure("attempts", [attempts(quantity, name, n, k, items) for items in ITEMS for quantity in QUANTITIES
                                    for n, k in TRIED for name in DIFFICULTIES])
+
+    def cell(found):
+        return f"{covered(found['ours'], found['Student'])} / {covered(found['Student'])}"
     return f"""\
 ## Attempts: at least one, or all, of k
 
-T questions with n attempts each, with the named difficulties; the truth is pass@k or pass^k at a new question. "ours" is
-`pass_at_k_ci` or `pass_hat_k_ci`, "Student" is Student's interval of the same estimates, and "before" the hierarchy with its
-Beta difficulties. Coverage, and width against Student's; {ATTEMPT_DRAWS:,} data sets each, standard error {se(ATTEMPT_DRAWS)}
-("before": {SLOW}, {se(SLOW)}).
+T questions with n attempts each, with the named difficulties; the truth is pass@k or pass^k at a new question. Coverage of
+`pass_at_k_ci` or `pass_hat_k_ci`, in brackets its width as a multiple of that of Student's interval of the same estimates, and
+Student's coverage; {ATTEMPT_DRAWS:,} data sets each, standard error {se(ATTEMPT_DRAWS)}.
 
-{by_size("T", results, ITEMS)}"""
+{by_case("T", results, ITEMS, cell)}
+The least coverage over these populations:
+
+{table(["", *(f"T = {t}" for t in ITEMS)], worst(results, ITEMS))}"""
 
 
 def sections():

@@ -119,7 +119,7 @@ probability; else {BINARY_DRAWS} draws.
 
 # Grades, and more raters
 
-SHARES = {3: np.array([0.5, 0.3, 0.2]), 5: np.array([0.1, 0.2, 0.3, 0.25, 0.15])}
+SHARES = {2: np.array([0.5, 0.5]), 3: np.array([0.5, 0.3, 0.2]), 5: np.array([0.1, 0.2, 0.3, 0.25, 0.15])}
 DRAWS = 1000
 
 
@@ -134,11 +134,15 @@ def rating_shares(k, same, far):
     return m
 
 
+def distances(k):
+    steps = np.abs(np.subtract.outer(np.arange(k), np.arange(k))) / (k - 1)
+    return {"nominal": (steps > 0) * 1.0, "linear": steps, "quadratic": steps**2}
+
+
 def kappa_of_grades(k, weights, same, far, n):
     m = rating_shares(k, same, far)
     p = (m.T * SHARES[k]) @ m
-    steps = np.abs(np.subtract.outer(np.arange(k), np.arange(k))) / (k - 1)
-    distance = {"nominal": (steps > 0) * 1.0, "linear": steps, "quadratic": steps**2}[weights]
+    distance = distances(k)[weights]
     true = float(coefficient(p, distance))
     call = f"kappa_table_ci(value ->> 0, value ->> 1, value ->> 2, {LEVEL}, '{weights}')"
 
@@ -152,52 +156,55 @@ def kappa_of_grades(k, weights, same, far, n):
                 {"ours": ours, "bootstrap": lambda t: bootstrap(t, distance)}, (-1, 1), ("bootstrap",))
 
 
-def alpha_of(units):
-    """Nominal alpha of arrays of units x categories along the last two axes."""
+def alpha_of(units, distance):
+    """Alpha of arrays of units x categories along the last two axes."""
     m = units.sum(-1)
-    seen = ((m * m - (units * units).sum(-1)) / (m - 1)).sum(-1) / m.sum(-1)
+    seen = (np.einsum("...a,ab,...b", units, distance, units) / (m - 1)).sum(-1) / m.sum(-1)
     pi = units.sum(-2) / m.sum(-1, keepdims=True)
-    return 1 - seen / (1 - (pi * pi).sum(-1))
+    return 1 - seen / np.einsum("...a,ab,...b", pi, distance, pi)
 
 
-def alpha_case(raters, same, missing, n):
-    m = rating_shares(3, same, 1.0)
-    p = (m.T * SHARES[3]) @ m
-    true = float(1 - (1 - np.trace(p)) / (1 - (p.sum(0) ** 2).sum()))
+def alpha_case(k, weights, raters, same, far, missing, n):
+    m = rating_shares(k, same, far)
+    p, distance = (m.T * SHARES[k]) @ m, distances(k)[weights]
+    true = float(1 - (distance * p).sum() / (p.sum(0) @ distance @ p.sum(0)))
 
     def draw(rng):
-        truth = rng.choice(3, n, p=SHARES[3])
-        units = np.zeros((n, 3), int)
+        truth = rng.choice(k, n, p=SHARES[k])
+        units = np.zeros((n, k), int)
         for _ in range(raters):
             said, there = (rng.random(n)[:, None] > m[truth].cumsum(1)).sum(1), rng.random(n) >= missing
             units[np.arange(n)[there], said[there]] += 1
         return true, tuple(map(tuple, units[units.sum(1) >= 2].tolist()))
 
     def ours(units):
-        ci = NOW.value(f"alpha_ci(value ->> 0, value ->> 1, {LEVEL})", [(c, u) for u, row in enumerate(units) for c, times in enumerate(row) for _ in range(times)])
+        ci = NOW.value(f"alpha_ci(value ->> 0, value ->> 1, {LEVEL}, '{'interval' if weights == 'quadratic' else weights}')", [(c, u) for u, row in enumerate(units) for c, times in enumerate(row) for _ in range(times)])
         return tuple(map(float, ci.strip("[]").split(","))) if ci else (2.0, 2.0)
 
     def resampled(units):
         units = np.array(units)
         draws = units[np.random.default_rng(units.sum(0)).integers(0, len(units), (RESAMPLES, len(units)))]
         with np.errstate(all="ignore"):
-            return percentiles(alpha_of(draws))
+            return percentiles(alpha_of(draws, distance))
 
-    return Case(f"alpha, {raters} raters, {missing:.0%} of ratings missing; right {same:.0%}", n, drawn(DRAWS, draw),
+    kind = "" if (k, weights) == (3, "nominal") else f"{k} grades, {'interval' if weights == 'quadratic' else weights}; "
+    return Case(f"alpha, {kind}{raters} raters, {missing:.0%} of ratings missing; right {same:.0%}", n, drawn(DRAWS, draw),
                 {"ours": ours, "bootstrap": resampled}, (-1, 1), ("bootstrap",))
 
 
 def grades_section():
-    designs = [(3, "nominal", 0.85, 0), (3, "nominal", 0.97, 0), (5, "nominal", 0.8, 0), (5, "linear", 0.8, 0), (5, "quadratic", 0.95, 0),
-               (5, "quadratic", 0.95, 1), (5, "quadratic", 0.8, 0.5)]
-    cases = [kappa_of_grades(*d, n) for d in designs for n in (20, 50)] + [alpha_case(3, same, 0.2, n) for same in (0.8, 0.95) for n in (20, 50)]
+    designs = [(3, "nominal", 0.85, 0), (3, "nominal", 0.97, 0), (5, "nominal", 0.8, 0), (5, "linear", 0.8, 0), (5, "quadratic", 0.9, 0),
+               (5, "quadratic", 0.95, 0), (5, "quadratic", 0.95, 1), (5, "quadratic", 0.8, 0.5)]
+    rated = [(3, "nominal", 3, 0.8, 1, 0.2), (3, "nominal", 3, 0.95, 1, 0.2), (5, "quadratic", 5, 0.9, 0, 0.3), (5, "quadratic", 3, 0.7, 0, 0),
+             (5, "quadratic", 2, 0.95, 0, 0), (2, "nominal", 3, 0.8, 0, 0.2)]
+    cases = [kappa_of_grades(*d, n) for d in designs for n in (20, 50)] + [alpha_case(*d, n) for d in rated for n in (20, 50)]
     found = measure("grades", cases)
     rows = [[name, n, shown(f["ours"]), shown(f["bootstrap"])] for (name, n), f in found.items()]
     return f"""\
 ## Agreement on grades, and of more raters
 
 `kappa_ci` with weights, and `alpha_ci`: {DRAWS:,} tables each, {SLOW} for the bootstrap of {RESAMPLES} resamples. Quadratic weights rest on the few
-disagreements that are far apart: with 20 answers their intervals may cover less than 90%, and so do the bootstrap's.
+disagreements that are far apart, and cover least where these are rare.
 
 {table(["", "N", "evalci", "bootstrap"], rows)}"""
 

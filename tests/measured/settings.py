@@ -1,10 +1,11 @@
-"""Shared by coverage.py and outside.py: the extension, called through SQL, and the tables that they fill."""
+"""Shared by coverage.py, paper.py and outside.py: the extension, called through SQL, and the tables that they fill."""
 import functools
 import json
 import os
 import sqlite3
 import sys
 from dataclasses import dataclass
+from typing import Callable
 
 SEED = 20250
 LEVEL = 0.95  # every function's default
@@ -32,14 +33,15 @@ class Extension:
         """(lo, hi) of a call over rows, in which the columns are value ->> 0 and so on, or value if there is one."""
         return tuple(json.loads(self.value(f"{call} FROM json_each(?)", json.dumps(rows))))
 
-    def clustered(self, function, counts, size):
+    def clustered(self, function, counts, size, level=LEVEL, *prior):
         """(lo, hi) of an aggregate over clusters of that size; counts are their right answers."""
-        text = self.value(f"{function}(value, ?) FROM json_each(?)", size, json.dumps(counts))
+        options = ", ?" * len(prior)
+        text = self.value(f"{function}(value, ?, ?{options}) FROM json_each(?)", size, level, *prior, json.dumps(counts))
         return tuple(json.loads(text))
 
-    def methods(self, k, n):
+    def methods(self, k, n, level=LEVEL):
         """{method: (lo, hi)} of ci_methods."""
-        rows = self.db.execute("SELECT method, lo, hi FROM ci_methods(?, ?)", (k, n))
+        rows = self.db.execute("SELECT method, lo, hi FROM ci_methods(?, ?, ?)", (k, n, level))
         return {method: (lo, hi) for method, lo, hi in rows}
 
 
@@ -61,6 +63,23 @@ class Setting:
     own_prior: tuple  # methods that must cover LEVEL
     note: str
     width_name: str = "mean width"
+
+
+@dataclass(frozen=True)
+class Design:
+    """A Setting before it is measured: column(ext, size, level) gives {method: Cell}."""
+    title: str
+    label: str
+    symbol: str
+    sizes: tuple
+    column: Callable
+    own_prior: tuple
+    note: str
+    width_name: str = "mean width"
+
+    def measured(self, ext):
+        rows = by_method([self.column(ext, size, LEVEL) for size in self.sizes])
+        return Setting(self.title, self.label, self.symbol, self.sizes, rows, self.own_prior, self.note, self.width_name)
 
 
 def progress(text):

@@ -107,6 +107,7 @@ points. `eval_leaderboard` takes the order statistics for as many values as ther
 # Cost per right answer
 
 RATIO_DRAWS = 2000
+RIGHT, DEVIATIONS = (0.3, 0.8), (0.0, 0.5, 1.0, 1.5, 2.0)
 
 
 def paid(n, p, sd):
@@ -131,22 +132,25 @@ def delta(rows):
 
 
 def ratio_section():
-    results = measure("cost per right answer", [paid(n, p, sd) for n in (10, 20, 50, 200) for p in (0.3, 0.8) for sd in (0.0, 0.5, 1.0)])
-    rows = [[f"N = {n}: {name}", *(covered(found[m]) for m in found)] for (name, n), found in results.items()]
+    results = measure("cost per right answer", [paid(n, p, sd) for n in (10, 20, 50, 200) for p in RIGHT for sd in DEVIATIONS])
+    rows = [[f"N = {n}: {p:.0%} right", *(" / ".join(covered(r) for r in results[paid(n, p, sd).name, n].values()) for sd in DEVIATIONS)]
+            for n in (10, 20, 50, 200) for p in RIGHT]
     return f"""\
 ## Cost per right answer
 
 Lognormal costs; a wrong answer costs twice as much. {RATIO_DRAWS:,} data sets each, standard error at 95% {100 * math.sqrt(0.05 * 0.95 / RATIO_DRAWS):.1f} points. If no answer is
-right, as in 3% of the data sets with 10 questions and 30%, the delta method counts as covering, and the bootstrap as not covering.
+right, as in 3% of the data sets with 10 questions and 30%, the delta method counts as covering, and the bootstrap as not covering. By the
+standard deviation of the logarithm of a cost: `ratio_ci` / delta method / bootstrap.
 
-{table(["", "ratio_ci", "delta method", "bootstrap"], rows)}"""
+{table(["", *(f"{sd}" for sd in DEVIATIONS)], rows)}"""
 
 
 # The mean cost of an answer
 
 COST_DRAWS = 1000
 COSTS = {"normal, deviation a tenth of the mean": (lambda rng, n: rng.normal(10, 1, n), 10), "lognormal, deviation of the log 0.5": (lambda rng, n: np.exp(0.5 * rng.standard_normal(n)), math.exp(0.125)),
-         "exponential": (lambda rng, n: rng.exponential(1, n), 1), "lognormal, deviation of the log 1": (lambda rng, n: np.exp(rng.standard_normal(n)), math.exp(0.5))}
+         "exponential": (lambda rng, n: rng.exponential(1, n), 1), "lognormal, deviation of the log 1": (lambda rng, n: np.exp(rng.standard_normal(n)), math.exp(0.5)),
+         "lognormal, deviation of the log 2": (lambda rng, n: np.exp(2 * rng.standard_normal(n)), math.exp(2))}
 
 
 def answers_cost(name, n):
