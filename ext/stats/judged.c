@@ -3,7 +3,7 @@
 ** of which a share u is right, and of the others a share v.  q is known from every verdict and
 ** has a uniform prior; u and v, from the labelled answers, have Jeffreys' Beta(1/2, 1/2); each is
 ** a Beta.  With a uniform prior of u and v, whose imagined error is as much as fifty labels say
-** of a model that is nearly always right, 95% intervals covered 74% at accuracy .99; now 93%.
+** of a model that is nearly always right, 95% intervals covered 74% at accuracy .99; now 90%.
 **
 ** 1. P(theta <= x) is an integral over q of P(q u + (1-q) v <= x), which is one along the line of
 **    the (u, v) with q u + (1-q) v = x: of the density of that variable whose part of theta is the

@@ -11,8 +11,8 @@
 **      ratio, which is m / (1 - m); so are their quantiles.
 **   4. Totals and counts are over powers of 2, so that none is above 1.
 **
-** The imagined failure at the greatest total is what makes skewed costs covered:
-** tests/measured/coverage.md.
+** The imagined failure at the greatest total is what makes skewed costs covered, up to a
+** standard deviation of their logarithms of 1: tests/measured/coverage.md.
 */
 #include "ratio.h"
 
