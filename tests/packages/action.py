@@ -160,7 +160,7 @@ def check_errors(program, folder):
             ("a baseline of nobody", {"results": "*.csv", "options": "--model llm", "baseline": OLD}, "only with candidate"),
             ("half a quote", {"results": "*.csv", "options": "--model 'llm"}, "a quote without its end: --model 'llm"),
             ("neither warn nor fail", {"results": "*.csv", "options": "--model llm", "unsure": "ignore"}, "unsure must be warn or fail, got 'ignore'"),
-            ("a command to GitHub in a model's name", {"results": "commands.txt"}, "correct ::warning::owned"), ("an error of several lines", {"results": "faults.txt"}, "got 'x'%0Afaults.txt: line 3"),
+            ("a command to GitHub in a model's name", {"results": "commands.txt"}, "correct ::warning::owned"), ("an error of several lines", {"results": "faults.txt"}, "got 'x' (and 1 more like it)%0A"),
             ("a gate of nothing", {"results": "*.csv", "options": "--model llm", "candidate": NEW}, "--baseline must name a model")):
         job = Job(folder, program=program, **given)
         errors = [line for line in job.words.splitlines() if line.startswith("::error::")]

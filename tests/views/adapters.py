@@ -134,8 +134,9 @@ def verdicts(t):
          [("same", "good", 20, 18, 1, 1, 0, "not separated"), ("same", "poor", 20, 8, 11, 1, 0, "A better"),
           ("good", "poor", 20, 9, 10, 0, 1, "A better")])
     t.check("verdicts: independent questions", t.rows(
-        db, "SELECT model, method, ci = bayes_ci_counts(correct, n), task_ci, tasks FROM eval_leaderboard WHERE n ORDER BY model"),
-        [(m, "bayes", 1, None, 1) for m in ("elsewhere", "good", "poor", "same")])
+        db, "SELECT model, method, lo = ci_lo(bayes_ci_counts(correct, n)), hi = iif(correct = n, 1.0, ci_hi(bayes_ci_counts(correct, n))), "
+            "task_ci, tasks FROM eval_leaderboard WHERE n ORDER BY model"),
+        [(m, "bayes", 1, 1, None, 1) for m in ("elsewhere", "good", "poor", "same")])
     t.check("verdicts: a model without an answer", t.rows(
         db, "SELECT accuracy, ci, lo, hi, tasks, task_ci, bar FROM eval_leaderboard WHERE model = 'down'"),
         [(None, None, None, None, 0, None, None)])

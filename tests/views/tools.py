@@ -65,7 +65,7 @@ def promptfoo(t):
     t.check("promptfoo: where a row comes from", t.rows(
         db, "SELECT eval_id, test_idx, prompt_idx FROM results WHERE model = 'mini / short' AND item = 6 AND attempt = 2"),
         [("eval-Ab1-2025-05-01T09:00:00", 7, 3)])
-    names = sorted(came)
+    names = [f"{model} / {prompt}" for model in (big, mini) for prompt in ("reasoned", "short")]  # by the leaderboard
     over(t, "promptfoo", db,
          [(f"{big} / reasoned", 12, 11, 0), (f"{big} / short", 11, 7, 1), (f"{mini} / reasoned", 12, 5, 0), (f"{mini} / short", 11, 4, 1)],
          [(a, b, 6, None, None, None, None, None) for i, a in enumerate(names) for b in names[i + 1:]])

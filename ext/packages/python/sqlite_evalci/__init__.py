@@ -128,7 +128,7 @@ leaderboard = _verb("leaderboard", """Each model with its accuracy, its interval
     ...     {"model": "large", "item": 1, "correct": 1}, {"model": "large", "item": 2, "correct": 1},
     ...     {"model": "small", "item": 1, "correct": 1}, {"model": "small", "item": 2, "correct": 0}])
     >>> list(board["model"]), [round(hi, 3) for hi in board["hi"]]
-    (['large', 'small'], [0.992, 0.906])""")
+    (['large', 'small'], [1.0, 0.906])""")
 compare = _verb("compare", """Every two models on the questions that both answered: the difference A - B, and whether it is real.
 
     a="new", b="old" compares these two alone; a="new" compares it with every other.  Without either each pair is there
