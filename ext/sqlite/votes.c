@@ -331,19 +331,26 @@ static bool find_anchor(evalci_call *call, const evalci_voting *voting, vote_tab
 
 /* False after leaving a message, or without memory. */
 static bool make_vote_table(evalci_call *call, const evalci_keys *pairs,
-                            const evalci_voting *voting, vote_table *b) {
+                            const evalci_voting *voting, int most, vote_table *b) {
   double total;
   *b = (vote_table){.models = NULL};
   if (!list_names(pairs, &b->names)) return false;
-  if (evalci_count_entries(&b->names) > EV_MOST_RATED)
-    return evalci_fail(
-        call, "up to %d models can be rated, got %d; leave out those with the fewest votes",
-        EV_MOST_RATED, (int)evalci_count_entries(&b->names));
+  if (evalci_count_entries(&b->names) > (size_t)most)
+    return evalci_fail(call,
+                       "votes must be between at most %d models, got %d; leave out those with the "
+                       "fewest votes%s",
+                       most, (int)evalci_count_entries(&b->names),
+                       most < EV_MOST_RATED ? ", or use bt_ratings" : "");
   if (!order_names(b) || !count_votes(pairs, b, &total)) return false;
   b->votes.position = voting->position;
   if (total > EV_MOST_VOTES)
     return evalci_fail(call, "votes must add up to at most 10^12, got %.15g; scale them down",
                        total);
+  if (b->votes.models > EV_MANY_RATED && total < EV_VOTES_OF_MANY * (double)b->votes.models)
+    return evalci_fail(call,
+                       "more than %d models need %d votes for each, got %d models and %.15g votes; "
+                       "leave out those with the fewest votes",
+                       EV_MANY_RATED, EV_VOTES_OF_MANY, (int)b->votes.models, total);
   return find_anchor(call, voting, b);
 }
 
@@ -416,7 +423,7 @@ ev_status evalci_rate_votes(evalci_call *call, const evalci_keys *pairs,
   ev_status status = EV_NO_MEMORY;
   *out = (evalci_ratings){.rated = NULL};
   if (evalci_count_entries(pairs) == 0) return EV_OK;
-  if (make_vote_table(call, pairs, voting, &b)) {
+  if (make_vote_table(call, pairs, voting, EV_MOST_RATED, &b)) {
     ev_rating *ratings = sqlite3_malloc64(b.votes.models * sizeof *ratings);
     out->rated = sqlite3_malloc64(b.votes.models * sizeof *out->rated);
     if (ratings && out->rated) status = ev_rate(&b.votes, options, host, ratings, &first_place);
@@ -593,7 +600,7 @@ static void answer_pairs(sqlite3_context *context, const evalci_group *gathered)
   vote_table b;
   ev_status status = EV_NO_MEMORY;
   if (evalci_count_entries(&gathered->keys) == 0) return;
-  bool made = make_vote_table(&call, &gathered->keys, &g->voting, &b);
+  bool made = make_vote_table(&call, &gathered->keys, &g->voting, EV_MOST_PAIRED, &b);
   size_t models = made ? b.votes.models : 1;
   ev_rated_pair *pairs = sqlite3_malloc64(models * models * sizeof *pairs);
   listed_model *list = sqlite3_malloc64(models * sizeof *list);

@@ -8,14 +8,20 @@
 
 #include "model.h"
 
-enum { EV_MOST_RATED = 200 };
+/* The most models whose ratings, and whose pairs, take seconds; pairs take a sum over all pairs
+** each. */
+enum { EV_MOST_RATED = 1000, EV_MOST_PAIRED = 200 };
+
+/* More models than the first number need the second's votes for each, or their bounds would take
+** minutes. */
+enum { EV_MANY_RATED = 250, EV_VOTES_OF_MANY = 50 };
 
 /* All votes together, so that rounding stays far below a standard deviation. */
 static const double EV_MOST_VOTES = 1e12;
 
 /* Votes in which model i was shown first and model j second are at [i * models + j]. */
 typedef struct ev_votes {
-  size_t models; /* 2 to EV_MOST_RATED */
+  size_t models; /* 2 to EV_MOST_RATED, or EV_MOST_PAIRED */
   const double *wins, *losses, *ties;
   bool position; /* the place that a model is shown in may give an advantage */
   size_t anchor; /* ratings are relative to this model, or to the mean of all if it is `models` */

@@ -1,78 +1,42 @@
 /*
-** The posterior of votes.h's model: its maximum, and the marginals of contrasts.  Used within
-** ext/stats.
+** The posterior of votes.h's model: its maximum, and what there is to know along contrasts.  Used
+** within ext/stats.
 */
 #ifndef EV_VOTES_POSTERIOR_H
 #define EV_VOTES_POSTERIOR_H
 
 #include "lanes.h"
-#include "marginal.h"
 #include "votes.h"
 
-/* An ordered pair: its votes, n with the imagined ones, and the probabilities at the maximum. */
-typedef struct votes_cell {
-  size_t first, second;
-  double wins, losses, ties, n;
-  double won, lost, tied;
-} votes_cell;
+/* Up to these numbers of models a factorisation costs less than sums over cells; and is not too
+** long for the determinant at one point. */
+enum { EV_VOTES_FEW = 40, EV_VOTES_MANY = EV_MANY_RATED };
 
-/* e^y and e^-y of half a model's phi. */
-typedef struct votes_side {
-  double up, down;
-} votes_side;
+/* Derivatives along a contrast, by standard deviations from the maximum: the third and fourth of
+** ln post, the first and second of ln det of the rest of H. */
+typedef struct votes_shape {
+  double third, fourth, det, det2;
+} votes_shape;
 
-/* Four cells of votes_cells.c, of one model with four that are next to each other in theta: n, the
-** probabilities at the maximum, and the wholes by D where the outcome is surely that it won, or
-** lost; twice: the whole by ln nu, unless it is a tie. */
-typedef struct votes_four {
-  ev_lanes_kept n, won, lost, tied, behind, ahead, twice;
-} votes_four;
-
-/* Of four models next to each other: their phi and sides, and sums over their cells: the
-** derivative in two parts, H's diagonal, and H by ln nu and gamma. */
-typedef struct votes_others {
-  ev_lanes_kept phi, up, down, whole, rest, h, cross, place;
-} votes_others;
-
-/* Solved points that a search may start from; a marginal takes 20 to 60. */
-enum { VOTES_KEPT = 64 };
-
-typedef struct votes_point {
-  double x, ln_post, ln_marginal, gradient;
-  double *phi, *slope; /* d phi / dx */
-} votes_point;
-
+/* Matrices have `row` numbers in a row, and cells are theirs: of models i and j, i shown first; or
+** i < j in any order, unless the place matters. */
 typedef struct ev_votes_posterior {
-  size_t models, lambdas, size; /* lambdas: models - 1, without the reference; size of theta */
-  size_t tie, position;         /* indices of ln nu and gamma in theta; `size` where left out */
-  size_t row;                   /* numbers in a row of the matrix, whole lanes: the models, the
-                                ** reference last, then the rest of theta, g and c */
-  size_t cell_count, *order;    /* order: the place of each model in theta */
-  double share;                 /* every cell has 1 / share imagined wins and losses */
-  double rounding;              /* of ln post, where some models have all votes */
-  votes_cell *cells;
-  votes_side *first, *second;
-  votes_four *fours; /* [model before the reference][block], and again with gamma reversed */
-  votes_others *others;
-  size_t blocks; /* of four models */
-  double tie_up, tie_phi, place_up;
-  double *theta;            /* the maximum */
-  double *matrix, *low;     /* step 3; low: what votes_twofold.c adds to it */
-  double *diagonal, *scale; /* of H; and with the wholes, what a pivot must not be thin beside */
-  double *whole, *g, *step, *last;
-  double *c, c2, sd; /* the contrast, c'c and the root of c't at the maximum; c2 is 0 while
-                     ** there is none */
-  double ln_det_max; /* ln of det H c't at the maximum */
-  double *from_phi, *from_slope; /* where a leap began */
-  double *phi, *slope;           /* at a constrained maximum: phi, d phi / dx, */
-  double through, ln_det;        /* c't, ln of det H c't, */
-  double gradient, ln_post;      /* d ln post / dx, and ln post relative to the maximum, */
-  double ln_marginal;            /* and what ev_votes_ln_marginal() returns */
-  votes_point kept[VOTES_KEPT];
-  size_t kept_count;
-  ev_marginal marginal;
-  double *sums;    /* votes of each model */
-  double *numbers; /* all of the above */
+  size_t models, size, row;    /* size: of theta, which is the lambdas, ln nu and gamma */
+  size_t tie, place;           /* of ln nu and gamma in theta; `size` where left out */
+  size_t reference;            /* the model that is last in theta */
+  double *won, *lost, *tied;   /* counts with the imagined ones; 0 where there is no cell */
+  double *inverse, *factor;    /* V; and H, or its factors */
+  double *theta, *diagonal;    /* the maximum; the diagonal of V */
+  double *turn;                /* grad tr VH at the maximum */
+  double *c, *s, *bend;        /* a contrast, its tangent per sd, the third derivative along it */
+  double *x, *g, *step, *last; /* a point of the profile, the gradient there and a step from it */
+  double *spare, *up, *down, *h, *cross, *place_h; /* within functions */
+  double *numbers;                                 /* all of the above */
+  double ln_post, ln_det_max, rounding;            /* at the maximum; rounding: of ln post */
+  double sd;                                       /* of the contrast */
+  double slope, ln_det;                            /* where the profile is */
+  double solved; /* where x was solved, in sd from the maximum; 0 where not yet */
+  votes_shape shape;
   ev_host host;
   ev_status status; /* of the searches */
 } ev_votes_posterior;
@@ -81,31 +45,19 @@ typedef struct ev_votes_posterior {
 ev_status ev_votes_make(const ev_votes *votes, ev_host host, ev_votes_posterior **out);
 void ev_votes_free(ev_votes_posterior *v);
 
-/* Makes c, which was set to it, the contrast whose searches begin at the maximum. */
+/* Where a model is in theta. */
+size_t ev_votes_place(const ev_votes_posterior *v, size_t model);
+
+/* Finds the sd, the tangent and the shape along c, which the caller has set. */
 void ev_votes_contrast(ev_votes_posterior *v);
 
-/* The logarithm of the marginal density at c'phi = x, relative to the maximum, and what comes with
-** it; NAN when interrupted, or not converged. */
-double ev_votes_ln_marginal(double x, void *v);
+/* r* at u standard deviations from the maximum, by a shape, or by the profile of c; NAN where the
+** search failed or was interrupted, as `status` says. */
+double ev_votes_star_by_shape(const votes_shape *shape, double u);
+double ev_votes_star_by_profile(ev_votes_posterior *v, double u);
 
-/* A cell, among the four where it belongs. */
-void ev_votes_set_four(ev_votes_posterior *v, const votes_cell *c);
-
-/* The matrix, g and the diagonal at phi: in the rows of the lambdas, minus H right of the diagonal;
-** in those of ln nu and gamma, and in the others' columns for them, H. */
-void ev_votes_fill(ev_votes_posterior *v, const double *phi);
-
-/* The change of ln post from the maximum, of each cell by the change of its chances beside that of
-** the outcome that is likeliest there: where that is all but certain, all terms are small. */
-double ev_votes_ln_post(ev_votes_posterior *v, const double *phi);
-
-/* The chances of a cell's outcomes where the search is. */
-void ev_votes_chances(const ev_votes_posterior *v, const votes_cell *c, double *won, double *lost,
-                      double *tied);
-
-/* A step of votes_posterior.c's step 3 with its gain, and the slope, gradient and determinant, with
-** 32 digits in between; false if a pivot is not positive. */
-bool ev_votes_step_twofold(ev_votes_posterior *v, double *gain);
+/* ln of Laplace's marginal density at u standard deviations from the maximum, and beside it. */
+double ev_votes_ln_marginal(double u, void *v);
 
 /* Votes of models i and j: those in this order if `position`, else those in both orders. */
 double ev_votes_wins(const ev_votes *votes, size_t i, size_t j);

@@ -36,7 +36,9 @@ too many for its tables, so that it inverts a moment generating function; `paire
 24 sizes or more.
 
 `tests/numeric/votes.c` computes the ratings of `bt_ratings` and the differences of `bt_pairs`, on the scale of logits;
-`bt_first_place` is the advantage of the model that is shown first. `kappa_table_ci` is `kappa_ci` with counts.
+`bt_first_place` is the advantage of the model that is shown first. Those `of_many` and `of_few` are of more than ten models, with
+50 votes and more and with fewer; their errors are relative to the width of the interval. `kappa_table_ci` is `kappa_ci` with
+counts.
 
 The error of an interval is the larger one of its two bounds' errors. "worst" is the worst over all rows below 10^9 questions,
 "from 10^9 on" over the others, and "bar" the error that the tests allow: relative, absolute, or relative to the range of the

@@ -10,6 +10,9 @@ Numbers have 80 bits, since 10^9 votes lose 9 digits.  The mass is computed by c
 bound is the point at which part of a panel, with nodes of its own, completes the tail.  Everything is done twice, the
 second time with finer panels, and must agree within TOLERANCE standard deviations; two models without position must
 give a Beta's bounds, and have its P.
+
+Of more than ten models ext/stats has r* in place of the marginal, by derivatives at the maximum or by the profile, so that these
+references say how near that is: of_few is of models with fewer than HANDFUL votes, of_many of others.
 """
 import functools
 
@@ -124,6 +127,27 @@ class Votes:
         return Contrast(self, np.array(c, REAL))
 
 
+class Arena(Votes):
+    """Many models, without ties or places: sums over a matrix of pairs."""
+    def evaluate(self, theta, derivatives=True):
+        m = self.models
+        if not hasattr(self, "won"):
+            self.won = np.zeros((m, m), REAL)
+            for (won, lost, _), (i, j) in zip(self.counts, [(i, j) for i in range(m) for j in range(i + 1, m)]):
+                self.won[i, j], self.won[j, i] = won, lost
+        d = theta[:, :, None] - theta[:, None, :]
+        ln_p = -np.logaddexp(REAL(0), -d)
+        ln = (self.won * ln_p).sum(axis=(1, 2))
+        if not derivatives:
+            return ln
+        p, n = np.exp(ln_p), self.won + self.won.T
+        gradient = (self.won - n * p).sum(axis=2)
+        hessian = -n * p * (1 - p)
+        hessian[:, range(m), range(m)] = 0
+        hessian[:, range(m), range(m)] = -hessian.sum(axis=2)
+        return ln, gradient, hessian
+
+
 class Contrast:
     def __init__(self, votes, c):
         self.votes, self.c = votes, c
@@ -185,6 +209,13 @@ class Contrast:
         assert max(abs(a - b) for a, b in zip(coarse, fine)) < TOLERANCE * self.sd, (coarse, fine)
         return [self.value, self.value + fine[0], self.value + fine[1]]
 
+    def rough_interval(self, level):
+        """Within 1e-6 standard deviations."""
+        tail = (1 - REAL(level)) / 2
+        coarse, fine = ([self.bound(tail, upper, *panels) for upper in (False, True)] for panels in ((8, 10), (10, 12)))
+        assert max(abs(a - b) for a, b in zip(coarse, fine)) < 1e-6 * self.sd, (coarse, fine)
+        return [self.value, self.value + fine[0], self.value + fine[1]]
+
     def below(self):
         """P(contrast < 0) by r*; away from the maximum by at least 1e-3 standard deviations."""
         x = -self.value
@@ -200,7 +231,28 @@ class Contrast:
 
 @functools.lru_cache(maxsize=4)
 def posterior(models, text, position):
-    return Votes(models, text, position)
+    tied = any(int(row.split("/")[4]) for row in text.split())
+    return (Votes if models <= 10 or tied or position else Arena)(models, text, position)
+
+
+def drawn(models, per_pair, share, skew, seed, tied=0.0, position=False):
+    """Votes of random pairs: a share of them met, and each model's number of votes varies by e^(skew N)."""
+    rng = np.random.default_rng(seed)
+    ability, popular = rng.normal(size=models), np.exp(skew * rng.normal(size=models))
+    rows = []
+    for i in range(models):
+        for j in range(models):
+            n = int(rng.poisson(per_pair * popular[i] * popular[j] / np.mean(popular) ** 2))
+            if (i < j or (position and i != j)) and rng.random() < share and n:
+                won, tie = 1 / (1 + np.exp(ability[j] - ability[i])), tied * rng.random()
+                rows.append("/".join(str(k) for k in (i, j, *rng.multinomial(n, [won * (1 - tie), (1 - won) * (1 - tie), tie]))))
+    return models, " ".join(rows), position
+
+
+def count(text, model):
+    """The model's votes."""
+    rows = [[int(k) for k in row.split("/")] for row in text.split()]
+    return sum(sum(row[2:]) for row in rows if model in row[:2])
 
 
 def number(x):
@@ -210,25 +262,27 @@ def number(x):
 def reference(method, models, text, position, level, i, j):
     v = posterior(models, text, position)
     c = np.zeros(v.size, REAL)
-    if method == "bt_ratings":
+    kind = method.removesuffix("_of_many").removesuffix("_of_few")
+    if kind == "bt_ratings":
         c[:models] = -1 / REAL(models)
         c[i] += 1
-    elif method == "bt_pairs":
+    elif kind == "bt_pairs":
         c[i], c[j] = 1, -1
     else:
         c[-1] = 1
     contrast = v.contrast(*c)
-    at, lo, hi = contrast.interval(level)
-    two = method == "bt_pairs" and models == 2 and not position
+    at, lo, hi = contrast.interval(level) if kind == method else contrast.rough_interval(level)
+    two = kind == "bt_pairs" and models == 2 and not position
     if two:
         row = [int(n) for n in text.split("/")]
         beta = stats.beta(1 + row[2], 1 + row[3])
         assert np.max(np.abs(special.expit([float(lo), float(hi)]) / beta.ppf([(1 - level) / 2, (1 + level) / 2]) - 1)) < 1e-9, (text, level)
-    distinct = method == "bt_pairs" and abs(contrast.value) > 1e-3 * contrast.sd
+    distinct = kind == "bt_pairs" and abs(contrast.value) > 1e-3 * contrast.sd
     below = repr(float(beta.cdf(0.5) if two else contrast.below())) if two or distinct else "-1"
     return [method, models, int(position), repr(level), i, j, number(at), number(lo), number(hi), below, text]
 
 
+HANDFUL = 50
 LEVELS = (0.95, 0.5, 0.999999)
 # models; votes as first/second/wins/losses/ties; whether the place counts
 CASES = [(2, "0/1/7/3/0", False), (2, "0/1/7/3/5", False), (2, "0/1/1/0/0", False), (2, "0/1/0/0/4", False),
@@ -241,10 +295,22 @@ CASES = [(2, "0/1/7/3/0", False), (2, "0/1/7/3/5", False), (2, "0/1/1/0/0", Fals
          (2, "0/1/1/0/1", True), (2, "0/1/26/0/986", True), (4, "0/1/0/2/0 1/2/2/0/0 2/3/0/2/0", False)]
 
 
+# of more than ten models: the votes, and how many ratings and pairs
+ARENAS = [(drawn(12, 60, 1, 0, 1), 4), (drawn(14, 40, 0.5, 0.5, 2, 0.5), 3), (drawn(12, 20, 1, 0.3, 3, 0.3, True), 3),
+        (drawn(45, 40, 0.2, 0.5, 4), 3), (drawn(45, 8, 0.3, 1.2, 5), 3),
+        (drawn(12, 1, 1, 0, 6), 4), (drawn(14, 2, 0.5, 0.5, 7, 0.5), 3), (drawn(45, 1, 0.2, 0, 8), 2)]
+
+
 def rows():
     out = []
     for models, text, position in CASES:
         asked = [("bt_ratings", i, i) for i in range(models)] + [("bt_pairs", i, i + 1) for i in range(models - 1)]
         asked += [("bt_first_place", 0, 0)] * position
         out += [(reference, (method, models, text, position, level, i, j)) for method, i, j in asked for level in LEVELS]
+    for (models, text, position), asked in ARENAS:
+        for k in range(asked):
+            i, j = k * (models // asked), (k + 1) * (models // asked) - 1
+            for method, a, b in (("bt_ratings", i, i), ("bt_pairs", i, j)):
+                name = f"{method}_of_{'few' if min(count(text, a), count(text, b)) < HANDFUL else 'many'}"
+                out += [(reference, (name, models, text, position, level, a, b)) for level in LEVELS[:2]]
     return out
