@@ -98,7 +98,6 @@ typedef struct board_standing {
   double accuracy;            /* the mean of question means; NAN where there is none */
   bool asked;                 /* has a row at all */
   bool graded, repeated;      /* has graded answers, has a question with several */
-  bool outside; /* was asked a task of which a score, of any model, is outside the range */
 } board_standing;
 
 /* standing.c.  Intervals are NAN where they cannot be computed. */
@@ -137,16 +136,15 @@ typedef struct board_pair {
   uint32_t a, b, n;
   uint32_t slice; /* 1 + the task; 0 for all tasks */
   uint32_t both, only_a,
-      only_b;   /* counts of the questions that are right or wrong and asked once */
-  bool scored;  /* some question is graded or was asked again */
-  bool graded;  /* some question is graded */
-  bool outside; /* a score is outside its task's range */
-  bool tied;    /* the models have the same score on every question */
-  bool tested;  /* p is computed */
+      only_b;  /* counts of the questions that are right or wrong and asked once */
+  bool scored; /* some question is graded or was asked again */
+  bool graded; /* some question is graded */
+  bool tied;   /* the models have the same score on every question */
+  bool tested; /* p is computed */
   signed char
       verdict; /* after Holm's correction over all pairs: 1 A is better, -1 B is, 0 neither */
-  double mean_a, mean_b; /* NAN if a score is outside its range */
-  double p, p_all, prob; /* NAN if not yet computed, or outside */
+  double mean_a, mean_b; /* NAN without a shared question */
+  double p, p_all, prob; /* NAN if not yet computed */
 } board_pair;
 
 const char *board_pair_method(const board *b, const board_pair *p);
@@ -175,11 +173,10 @@ const board_pair *board_pair_at(const board *b, size_t place_a, size_t place_b);
 /* joint.c.  One posterior of the accuracies of all models with an answer, or the reason that there
 ** is none. */
 typedef enum board_joint_kind {
-  BOARD_JOINED,  /* by the questions that models share */
-  BOARD_ALIKE,   /* no two models share a question: their questions are taken to be alike */
-  BOARD_CUT,     /* none: no chain of shared questions joins two of the models */
-  BOARD_OUTSIDE, /* none: a score is outside its task's range */
-  BOARD_MANY     /* none: there are more than a thousand models */
+  BOARD_JOINED, /* by the questions that models share */
+  BOARD_ALIKE,  /* no two models share a question: their questions are taken to be alike */
+  BOARD_CUT,    /* none: no chain of shared questions joins two of the models */
+  BOARD_MANY    /* none: there are more than a thousand models */
 } board_joint_kind;
 
 typedef struct board_joint {
@@ -221,9 +218,8 @@ ev_status board_slice_verdict(board *b, const board_pair *p, ev_host host, const
 /* questions.c */
 typedef struct board_question {
   double models, right; /* models that answered, and models that are right; NAN if scored */
-  double mean;          /* mean of the models' shares; NAN without a model, or if outside */
+  double mean;          /* mean of the models' shares; NAN without a model */
   bool scored;          /* it is graded, or some model was asked again */
-  bool outside;         /* a score is outside its task's range */
 } board_question;
 
 size_t board_questions(const board *b);

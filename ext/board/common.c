@@ -15,8 +15,7 @@ static void add_common(const board *b, size_t model, uint32_t question, board_st
   s->questions++;
   s->graded |= b->task[board_task_of(b, question)].graded;
   s->repeated |= cell.n > 1;
-  s->outside |= cell.outside;
-  if (!cell.outside) board_add_share(sum, cell.total / cell.n);
+  board_add_share(sum, cell.total / cell.n);
 }
 
 void board_common_standing(const board *b, size_t model, board_standing *s) {
@@ -35,9 +34,8 @@ void board_common_standing(const board *b, size_t model, board_standing *s) {
     all.rest += sum.rest;
   }
   if (s->graded) s->correct = NAN;
-  s->accuracy = s->n == 0 || s->outside ? NAN : board_sum_of(all) / s->questions;
-  if (b->settings.by_task && s->tasks > 1 && !s->outside)
-    s->accuracy = board_round(means / s->tasks);
+  s->accuracy = s->n == 0 ? NAN : board_sum_of(all) / s->questions;
+  if (b->settings.by_task && s->tasks > 1) s->accuracy = board_round(means / s->tasks);
 }
 
 ev_status board_common_interval(const board *b, size_t model, ev_host host, ev_interval *ci) {
@@ -46,7 +44,7 @@ ev_status board_common_interval(const board *b, size_t model, ev_host host, ev_i
   *ci = board_no_interval();
   ev_status status = EV_OK;
   board_common_standing(b, model, &s);
-  if (s.n == 0 || s.outside) return EV_OK;
+  if (s.n == 0) return EV_OK;
   if (b->settings.by_task && s.tasks > 1)
     return board_tasks_interval(b, model, true, NULL, host, ci);
   for (size_t t = 0; t < b->tasks.count && status == EV_OK; t++)

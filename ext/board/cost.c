@@ -148,11 +148,6 @@ static double mean_cost(const ev_score_cluster *list, size_t count) {
   return count > 0 ? fmax(range.lo, fmin(range.hi, ratio_of(list, count))) : NAN;
 }
 
-/* Whether a model's answers have shares to count as right. */
-static bool has_shares(const board *b, size_t model) {
-  return !b->totals[model].standing.outside;
-}
-
 static bool count_costs(const board *b, size_t model, board_costs *costs) {
   size_t count = 0, rights = 0;
   ev_score_cluster *all = list_costs(b, model, &count);
@@ -161,8 +156,7 @@ static bool count_costs(const board *b, size_t model, board_costs *costs) {
   if (ok) {
     double missing = answers_asked(b, model);
     for (size_t i = 0; i < count; i++) missing -= all[i].size;
-    *costs = (board_costs){true, missing, mean_cost(all, count),
-                           has_shares(b, model) ? ratio_of(right, rights) : NAN};
+    *costs = (board_costs){true, missing, mean_cost(all, count), ratio_of(right, rights)};
   }
   free(all);
   free(right);
@@ -209,7 +203,7 @@ ev_status board_per_right_interval(board *b, size_t model, ev_host host, ev_inte
   board_cached *kept = &b->totals[model].per_right;
   size_t count;
   *ci = kept->known ? kept->ci : board_no_interval();
-  if (kept->known || !b->settings.costed || !has_shares(b, model)) return EV_OK;
+  if (kept->known || !b->settings.costed) return EV_OK;
   if (!sort_spent(b)) return EV_NO_MEMORY;
   ev_score_cluster *list = list_rights(b, model, &count);
   if (!list) return EV_NO_MEMORY;

@@ -93,7 +93,6 @@ typedef struct board_spent {
 typedef struct board_cell {
   double total;
   uint32_t n;
-  bool outside;
 } board_cell;
 
 /* A sum of shares in fixed point, in units of 2^-31 and 2^-62, so that it does not depend on the
@@ -132,7 +131,7 @@ typedef struct board_part {
   board_sum sum; /* of question means; 0 where the source has counts */
   double n, correct, questions;
   uint32_t errored;
-  bool asked, repeated, outside;
+  bool asked, repeated;
 } board_part;
 
 /* Results kept for the tasks of one pair. */
@@ -223,7 +222,7 @@ static inline board_cell board_answer(const board *b, size_t model, size_t quest
   if (b->row_of && b->row_of[question]) return board_cells_of(b, model)[b->row_of[question] - 1];
   const board_word *w = &b->model[model].words[question >> 6];
   return (board_cell){(double)(w->right >> (question & 63) & 1),
-                      (uint32_t)(w->known >> (question & 63) & 1), false};
+                      (uint32_t)(w->known >> (question & 63) & 1)};
 }
 
 /* missing.c: the number of a model's unknown answers, by question; to be freed, NULL without

@@ -30,7 +30,7 @@ ev_status board_gather(const board *b, size_t model, size_t task, bool common,
       cell.n += missing->of[question];
       cell.total += missing->of[question] * missing->share;
     }
-    if (cell.n == 0 || cell.outside) continue;
+    if (cell.n == 0) continue;
     if (cell.n == 1 && (cell.total == 0 || cell.total == 1))
       once[cell.total == 1]++;
     else if (!append_unit(units, cell.total, cell.n, 1))

@@ -463,13 +463,11 @@ static ev_status joint_with_room(joint_fit *f, board *b, board_joint_kind *kind)
 static ev_status joint_compute(board *b, ev_host host, board_joint_kind *kind) {
   joint_fit f = {.b = b, .host = host, .who = malloc((b->models.count + 1) * sizeof *f.who)};
   ev_status status = f.who ? EV_OK : EV_NO_MEMORY;
-  bool outside = false;
   for (size_t i = 0; i < b->models.count && status == EV_OK; i++) {
     const board_standing *s = &b->totals[b->model_order[i]].standing;
-    outside |= s->outside;
     if (s->n > 0) f.who[f.models++] = b->model_order[i];
   }
-  *kind = outside ? BOARD_OUTSIDE : f.models > JOINT_MOST ? BOARD_MANY : BOARD_JOINED;
+  *kind = f.models > JOINT_MOST ? BOARD_MANY : BOARD_JOINED;
   if (status == EV_OK && *kind == BOARD_JOINED && f.models == 1)
     b->totals[f.who[0]].place = (ev_place){1, 1, 1, 1};
   if (status == EV_OK && *kind == BOARD_JOINED && f.models > 1)

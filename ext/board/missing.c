@@ -127,7 +127,6 @@ ev_status board_bounded(board *b, size_t model, ev_host host, ev_interval *ci) {
   board_total *total = &b->totals[model];
   const board_standing *s = &total->standing;
   *ci = board_no_interval();
-  if (s->outside) return EV_OK;
   if (s->errored == 0 || b->settings.errors_wrong) return board_model_interval(b, model, host, ci);
   *ci = total->bounded.ci;
   if (total->bounded.known) return EV_OK;

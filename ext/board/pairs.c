@@ -59,8 +59,8 @@ typedef struct shared {
   uint64_t n, both, right_a, right_b; /* questions that are right or wrong and asked once */
   uint64_t scored;                    /* the others */
   board_sum sum_a, sum_b;             /* sums of the question means of the others */
-  /* among the others: one is graded; a score is outside its range; some means differ */
-  bool graded, outside, differs;
+  /* among the others: one is graded; some means differ */
+  bool graded, differs;
 } shared;
 
 static void count_shared_bits(const board *b, const board_pair *p, shared *s) {
@@ -87,8 +87,6 @@ static bool count_question(const board *b, uint32_t question, board_cell x, boar
   }
   s->scored++;
   s->graded |= b->task[board_task_of(b, question)].graded;
-  s->outside |= x.outside || y.outside;
-  if (s->outside) return true;
   double mean_a = x.total / x.n, mean_b = y.total / y.n;
   board_add_share(&s->sum_a, mean_a);
   board_add_share(&s->sum_b, mean_b);
@@ -149,9 +147,7 @@ static bool walk_tasks(const board *b, board_pair *p, shared *all, differences *
     all->right_b += s.right_b;
     all->scored += s.scored;
     all->graded |= s.graded;
-    all->outside |= s.outside;
     all->differs |= s.differs;
-    if (s.outside) continue;
     board_add_share(&sum_a, mean_of(s.sum_a, s.right_a, questions));
     board_add_share(&sum_b, mean_of(s.sum_b, s.right_b, questions));
   }
@@ -178,11 +174,10 @@ static bool count_pair(const board *b, board_pair *p, differences *d) {
   p->only_b = (uint32_t)(s.right_b - s.both);
   p->scored = by_task || s.scored;
   p->graded = s.graded;
-  p->outside = s.outside;
-  p->tied = !s.outside && !s.differs && p->only_a + p->only_b == 0 &&
+  p->tied = !s.differs && p->only_a + p->only_b == 0 &&
             b->totals[p->a].standing.questions == (double)n &&
             b->totals[p->b].standing.questions == (double)n;
-  if (n == 0 || s.outside) {
+  if (n == 0) {
     p->mean_a = p->mean_b = NAN;
   } else if (!by_task) {
     p->mean_a = mean_of(s.sum_a, s.right_a, n);
@@ -204,7 +199,6 @@ static ev_status count_slice(const board *b, size_t model_a, size_t model_b, siz
 }
 
 const char *board_pair_method(const board *b, const board_pair *p) {
-  if (p->outside) return "score out of range";
   if (means_of_tasks(b, p)) return "paired means of tasks";
   return p->scored ? "paired means" : "paired";
 }
@@ -340,7 +334,7 @@ static board_pair exchanged_pair(board_pair p) {
 
 ev_status board_pair_interval(board *b, board_pair *p, ev_host host, ev_interval *ci) {
   *ci = board_no_interval();
-  if (p->n == 0 || p->outside) return EV_OK;
+  if (p->n == 0) return EV_OK;
   if (p->scored) return scored_interval(b, p, ev_paired_mean_diff, &b->options, host, ci);
   double cells[4];
   cells_of(p, cells);
@@ -356,7 +350,7 @@ ev_status board_pair_unseen(const board *b, const board_pair *p, ev_host host, e
   ev_options wide = b->options;
   *ci = board_no_interval();
   wide.lo = -1;
-  if (p->n == 0 || p->outside) return EV_OK;
+  if (p->n == 0) return EV_OK;
   ev_status status = scored_interval(b, &first, ev_mean, &wide, host, ci);
   if (back) *ci = (ev_interval){-ci->hi, -ci->lo};
   return status;
@@ -384,7 +378,7 @@ ev_status board_pair_hedged(const board *b, const board_pair *p, const ev_interv
 }
 
 ev_status board_pair_prob(board *b, board_pair *p, ev_host host) {
-  if (p->n == 0 || p->outside || !isnan(p->prob)) return EV_OK;
+  if (p->n == 0 || !isnan(p->prob)) return EV_OK;
   if (p->scored) return scored_prob(b, p, host, &p->prob);
   double cells[4];
   cells_of(p, cells);
@@ -393,7 +387,7 @@ ev_status board_pair_prob(board *b, board_pair *p, ev_host host) {
 }
 
 ev_status board_test_pair(const board *b, board_pair *p, ev_host host) {
-  if (p->tested || p->n == 0 || p->outside) return EV_OK;
+  if (p->tested || p->n == 0) return EV_OK;
   double only[2] = {p->only_a, p->only_b};
   ev_status status =
       p->scored ? scored_test(b, p, host, &p->p) : ev_mcnemar_p(only, &b->options, host, &p->p);

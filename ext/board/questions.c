@@ -60,10 +60,9 @@ board_question board_question_standing(const board *b, size_t question) {
     if (cell.n == 0) continue;
     s.models++;
     s.scored |= cell.n > 1;
-    s.outside |= cell.outside;
-    if (!cell.outside) board_add_share(&sum, cell.total / cell.n);
+    board_add_share(&sum, cell.total / cell.n);
   }
-  s.mean = s.models == 0 || s.outside ? NAN : board_sum_of(sum) / s.models;
+  s.mean = s.models == 0 ? NAN : board_sum_of(sum) / s.models;
   s.right = s.scored || s.models == 0 ? NAN : board_sum_of(sum);
   return s;
 }
@@ -72,7 +71,7 @@ ev_status board_question_interval(const board *b, size_t question, ev_host host,
   board_question s = board_question_standing(b, question);
   board_units units = {0};
   *ci = board_no_interval();
-  if (s.models == 0 || s.outside) return EV_OK;
+  if (s.models == 0) return EV_OK;
   if (!s.scored) return board_right_interval(s.models - s.right, s.models, &b->options, host, ci);
   for (size_t m = 0; m < b->models.count; m++) {
     board_cell cell = board_answer(b, m, question);
@@ -98,7 +97,7 @@ static void add_rests(const board *b, size_t model, board_rest *rest) {
   }
   for (size_t r = 0; r < b->row_count; r++) {
     const board_cell *cell = &board_cells_of(b, model)[r];
-    if (cell->n == 0 || cell->outside) continue;
+    if (cell->n == 0) continue;
     rest->n++;
     board_add_share(&rest->sum, cell->total / cell->n);
   }
@@ -112,14 +111,13 @@ static bool compute_rests(board *b) {
 }
 
 /* The answers to a question by models that also answered another one, in the order of their
-** names; none if a score is out of range.  There is room for all models. */
+** names.  There is room for all models. */
 static size_t list_answers(const board *b, size_t question, ev_item_answer *list) {
   size_t count = 0;
   for (size_t i = 0; i < b->models.count; i++) {
     size_t m = b->model_order[i];
     board_cell cell = board_answer(b, m, question);
     board_sum own = {0, 0}, sum = b->rests[m].sum;
-    if (cell.outside) return 0;
     if (cell.n == 0 || b->rests[m].n < 2) continue;
     double y = cell.total / cell.n;
     board_add_share(&own, y);

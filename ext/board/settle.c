@@ -148,9 +148,7 @@ static void move_bits(board *b) {
     for (size_t r = 0; r < b->row_count; r++) {
       board_word *w = &b->model[m].words[b->rows[r] >> 6];
       uint64_t bit = (uint64_t)1 << (b->rows[r] & 63);
-      bool known = w->known & bit;
-      cells[r] = (board_cell){(w->right & bit) != 0, known,
-                              known && b->task[board_task_of(b, b->rows[r])].outside};
+      cells[r] = (board_cell){(w->right & bit) != 0, (w->known & bit) != 0};
       w->known &= ~bit;
       w->right &= ~bit;
     }

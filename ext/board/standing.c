@@ -28,7 +28,7 @@ static void count_rows(const board *b, size_t model, board_part *parts) {
     board_part *part = &parts[board_task_of(b, b->rows[r])];
     part->questions++;
     part->repeated |= cells[r].n > 1;
-    if (!cells[r].outside) board_add_share(&part->sum, cells[r].total / cells[r].n);
+    board_add_share(&part->sum, cells[r].total / cells[r].n);
   }
 }
 
@@ -38,8 +38,7 @@ static void count_parts(const board *b, size_t model, board_part *parts) {
     parts[t] = (board_part){.n = tally->n,
                             .correct = tally->correct,
                             .errored = tally->unknown,
-                            .asked = tally->asked > 0,
-                            .outside = tally->asked > 0 && b->task[t].outside};
+                            .asked = tally->asked > 0};
     if (b->row_count) continue;
     parts[t].questions = tally->n;
     if (!b->settings.counts) board_add_right(&parts[t].sum, (uint64_t)tally->correct);
@@ -51,7 +50,7 @@ static void count_parts(const board *b, size_t model, board_part *parts) {
 
 /* The mean of question means; of counts, which may be too large for their sum, their quotient. */
 static double accuracy_of(const board *b, const board_standing *s, board_sum sum) {
-  if (s->n == 0 || s->outside) return NAN;
+  if (s->n == 0) return NAN;
   return (b->settings.counts ? s->correct : board_sum_of(sum)) / s->questions;
 }
 
@@ -64,8 +63,7 @@ board_standing board_task_standing(const board *b, size_t model, size_t task) {
                       .tasks = part->n > 0,
                       .asked = part->asked,
                       .graded = b->task[task].graded,
-                      .repeated = part->repeated,
-                      .outside = part->outside};
+                      .repeated = part->repeated};
   s.accuracy = accuracy_of(b, &s, part->sum);
   return s;
 }
@@ -84,7 +82,6 @@ static board_standing add_up(const board *b, size_t model) {
     all.asked |= s.asked;
     all.graded |= s.graded && s.n > 0;
     all.repeated |= s.repeated;
-    all.outside |= s.outside;
     sum.units += part->sum.units;
     sum.rest += part->sum.rest;
   }
@@ -130,7 +127,6 @@ bool board_task_declared(const board *b, size_t task) {
 const char *board_method(const board *b, const board_standing *s, bool tasks) {
   bool guessed = s->repeated && !b->settings.numbered;
   if (s->n == 0) return NULL;
-  if (s->outside) return "score out of range";
   if (tasks && board_over_tasks(b, s))
     return guessed ? "mean of tasks, repeated rows as attempts" : "mean of tasks";
   if (!s->repeated) return s->graded ? "mean" : "bayes";
@@ -146,7 +142,7 @@ static ev_status questions_interval(const board *b, size_t model, size_t from, s
   board_units units = {0};
   ev_status status = EV_OK;
   *ci = board_no_interval();
-  if (s->n == 0 || s->outside) return EV_OK;
+  if (s->n == 0) return EV_OK;
   if (!s->graded && !s->repeated) /* the counts are there already */
     return board_right_interval(s->correct, s->n, &b->options, host, ci);
   for (size_t t = from; t < to && status == EV_OK; t++)
@@ -174,7 +170,7 @@ ev_status board_model_interval(board *b, size_t model, ev_host host, ev_interval
 double board_macro(const board *b, size_t model) {
   const board_standing *all = &b->totals[model].standing;
   double sum = 0;
-  if (all->outside || all->tasks < 2) return NAN;
+  if (all->tasks < 2) return NAN;
   for (size_t t = 0; t < b->tasks.count; t++) {
     board_standing s = board_task_standing(b, model, t);
     if (s.n > 0) sum += s.accuracy;
@@ -185,7 +181,7 @@ double board_macro(const board *b, size_t model) {
 ev_status board_macro_interval(board *b, size_t model, ev_host host, ev_interval *ci) {
   board_total *total = &b->totals[model];
   *ci = board_no_interval();
-  if (total->standing.outside || total->standing.tasks < 2) return EV_OK;
+  if (total->standing.tasks < 2) return EV_OK;
   *ci = total->macro.ci;
   if (total->macro.known) return EV_OK;
   return board_keep(&total->macro, board_tasks_interval(b, model, false, NULL, host, ci), ci);
@@ -214,7 +210,7 @@ static ev_status other_tasks(const board *b, size_t model, ev_host host, ev_inte
 ev_status board_other_tasks(board *b, size_t model, ev_host host, ev_interval *ci) {
   board_total *total = &b->totals[model];
   *ci = board_no_interval();
-  if (total->standing.outside || total->standing.tasks < FEWEST_TASKS) return EV_OK;
+  if (total->standing.tasks < FEWEST_TASKS) return EV_OK;
   *ci = total->other_tasks.ci;
   if (total->other_tasks.known) return EV_OK;
   return board_keep(&total->other_tasks, other_tasks(b, model, host, ci), ci);

@@ -92,7 +92,7 @@ static ev_status count_pairs_apart(report *r) {
       size_t x = r->models[i].model, y = r->models[j].model;
       const board_pair *p = held_pair_of(r, x, y);
       status = in_order(r, x, y, &prob, &apart);
-      r->tested += p->n > 0 && !p->outside;
+      r->tested += p->n > 0;
       r->apart += apart;
     }
   return status;

@@ -50,8 +50,6 @@ char *evalci_rank_note(const board *b, const board_joint *joint) {
   switch (joint->kind) {
   case BOARD_ALIKE:
     return sqlite3_mprintf("no two models share a question: their questions are taken to be alike");
-  case BOARD_OUTSIDE:
-    return sqlite3_mprintf("a score is outside its range");
   case BOARD_MANY:
     return sqlite3_mprintf("%d models, more than 1000", (int)board_models(b));
   case BOARD_CUT: {
