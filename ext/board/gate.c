@@ -176,8 +176,11 @@ static ev_status no_worse(const board *b, const gate_sample *s, double sign, dou
 
 static ev_status difference_interval(const board *b, const gate_sample *s, ev_host host,
                                      ev_interval *ci) {
-  if (!s->graded && !s->repeated) return ev_paired_diff(s->cells, &b->options, host, ci);
-  return ev_paired_mean_diff(s->list, s->count, &b->options, host, ci);
+  if (s->graded || s->repeated)
+    return ev_paired_mean_diff(s->list, s->count, &b->options, host, ci);
+  ev_status status = ev_paired_diff(s->cells, &b->options, host, ci);
+  if (status == EV_OK) board_hold(ci, (s->cells[1] - s->cells[2]) / s->n);
+  return status;
 }
 
 /* The smallest n with 1 - exp(n ln_rate) >= sure, ln_rate < 0.  Rounding may move the quotient past

@@ -292,6 +292,13 @@ static inline ev_status board_keep(board_cached *kept, ev_status status, const e
   return status;
 }
 
+/* A posterior's interval excludes the point beside it where all answers are alike: it is widened to
+** hold it. */
+static inline void board_hold(ev_interval *ci, double point) {
+  ci->lo = isnan(ci->lo) ? ci->lo : fmin(ci->lo, point);
+  ci->hi = isnan(ci->hi) ? ci->hi : fmax(ci->hi, point);
+}
+
 static inline ev_interval board_no_interval(void) {
   return (ev_interval){NAN, NAN};
 }

@@ -339,7 +339,9 @@ ev_status board_pair_interval(board *b, board_pair *p, ev_host host, ev_interval
   double cells[4];
   cells_of(p, cells);
   host.memo = &b->memo;
-  return ev_paired_diff(cells, &b->options, host, ci);
+  ev_status status = ev_paired_diff(cells, &b->options, host, ci);
+  if (status == EV_OK) board_hold(ci, p->mean_a - p->mean_b);
+  return status;
 }
 
 /* A mean of scores is mirrored to within a rounding only, so the better model comes first. */

@@ -140,6 +140,10 @@ static void report_pair_table(report *r) {
     for (size_t j = i + 1; j < r->shown; j++)
       if (report_pair_of(r, i, j)->n > 0) report_pair_row(r, &axis, report_pair_of(r, i, j));
   report_close_table(r);
+  if (r->placed && r->ranked > 2)
+    report_add(r, "<p class=\"soft\">The verdict and how sure it is come from the answers of all "
+                  "models, the difference and its interval from the questions that both answered: "
+                  "they may disagree.</p>\n");
   if (report_any_hedged(r))
     report_add(r,
                "<p class=\"soft\">Unless it sometimes fails outright: a few answers with the worst "

@@ -160,7 +160,10 @@ WITH ordered AS (
 ), tested AS MATERIALIZED (
   SELECT model_a, model_b, n, both, only_a, only_b, neither,
          total_a / n AS mean_a, total_b / n AS mean_b, CASE WHEN scored THEN 'paired means' ELSE 'paired' END AS method,
-         coalesce(paired_diff_ci_counts(both, only_a, only_b, neither), ci) AS ci,
+         -- The interval of counts reaches the difference where every question separates the two.
+         coalesce(CASE n WHEN only_a THEN printf('[%s,1.0]', substr(paired_diff_ci_counts(both, only_a, only_b, neither), 2, instr(paired_diff_ci_counts(both, only_a, only_b, neither), ',') - 2))
+                         WHEN only_b THEN '[-1.0' || substr(paired_diff_ci_counts(both, only_a, only_b, neither), instr(paired_diff_ci_counts(both, only_a, only_b, neither), ','))
+                         ELSE paired_diff_ci_counts(both, only_a, only_b, neither) END, ci) AS ci,
          coalesce(paired_prob_better_counts(both, only_a, only_b, neither), prob) AS prob_a_better,
          coalesce(mcnemar_p_counts(only_a, only_b), p) AS p, unseen,
          -- Models with the same data, on all of their questions.

@@ -388,11 +388,17 @@ ORDER BY task, accuracy DESC, model;
 --                     different by chance; verdict_all allows for that
 DROP VIEW IF EXISTS compare;
 CREATE VIEW compare AS
-WITH paired AS MATERIALIZED (
+WITH counted AS MATERIALIZED (
   SELECT *,
-         coalesce(means_ci, paired_diff_ci_counts(both, only_a, only_b, neither))       AS ci,
+         paired_diff_ci_counts(both, only_a, only_b, neither)                           AS counts_ci,
          coalesce(means_prob, paired_prob_better_counts(both, only_a, only_b, neither)) AS prob_a_better
   FROM verdicts
+), paired AS MATERIALIZED (
+  -- Where every question separates the two, the interval reaches the difference, 1 or -1.
+  SELECT *,
+         coalesce(means_ci, CASE n WHEN only_a THEN printf('[%s,1.0]', substr(counts_ci, 2, instr(counts_ci, ',') - 2))
+                                   WHEN only_b THEN '[-1.0' || substr(counts_ci, instr(counts_ci, ',')) ELSE counts_ci END) AS ci
+  FROM counted
 )
 SELECT model_a, model_b, n, both, only_a, only_b, neither, diff,
        ci, ci_lo(ci) AS lo, ci_hi(ci) AS hi, prob_a_better,

@@ -26,6 +26,12 @@ from checks import check, finish, seeded  # noqa: E402
 from views import loose as filled  # noqa: E402
 
 
+def reaching(ci, counts):
+    """An interval of a difference; where every question separates the two models, it reaches 1 or -1."""
+    lo, hi = ci.strip("[]").split(",")
+    return f"[{'-1.0' if counts[2] == sum(counts) else lo},{'1.0' if counts[1] == sum(counts) else hi}]"
+
+
 def right_or_wrong(db, k, n, level=0.95):
     """bayes_ci of k of n, which reaches the end where all are right, or all wrong."""
     text = one(db, "SELECT bayes_ci_counts(?, ?, ?)", k, n, level)
@@ -97,7 +103,7 @@ def check_slices(name, rows, level=0.95):
             n, where = sum(c), f"{name}: {a} {b} {r['task']}"
             check(f"{where} counts", (r["n"], r["both"], r["only_a"], r["only_b"]) == (n, *c[:3]))
             check(f"{where} diff is A - B", near(r["diff"], (c[1] - c[2]) / n))
-            check(f"{where} ci", r["ci"] == one(db, "SELECT paired_diff_ci_counts(?, ?, ?, ?, ?)", *c, level) and r["ci"] == f"[{r['lo']!r},{r['hi']!r}]")
+            check(f"{where} ci", r["ci"] == reaching(one(db, "SELECT paired_diff_ci_counts(?, ?, ?, ?, ?)", *c, level), c) and r["ci"] == f"[{r['lo']!r},{r['hi']!r}]")
             check(f"{where} p {r['p']} {p}", near(r["p"], p) and near(r["p_holm"], p_holm) and near(r["p_bh"], p_bh))
             e = each.get(r["task"])
             check(f"{where} shrunken", (r["shrunken_lo"], r["shrunken_hi"]) == ((e["lo"], e["hi"]) if e else (None, None)) and (r["shrunken"] is None) == (e is None))

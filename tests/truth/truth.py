@@ -127,15 +127,15 @@ def at_least(spent):
 
 @check("an interval holds its point", questions=False)
 def holds(b):
-    for table, point, interval, least, most in INTERVALS:
+    for table, point, interval, _, _ in INTERVALS:
         for row in b.table(table) if table in b.tables() else ():
             x, bounds = row[point], ends(row.get(interval))
             if x is None or bounds is None:
                 continue
             lo, hi = bounds
             # The bounds of the cost of a right answer stop short of it, by less than their width, if there is one question, or
-            # no wrong answer; those of a difference of 1, if every question separates the models.
-            short = hi - lo if (point == "diff" and x in (least, most)) or (point == "cost_per_right" and at_least(b.known.spent[row["model"]])) else 0
+            # no wrong answer.
+            short = hi - lo if point == "cost_per_right" and at_least(b.known.spent[row["model"]]) else 0
             if not lo - 1e-12 - short <= x <= hi + 1e-12 + short:
                 yield f"{table}.{interval} {row[interval]} of {point} {x}, {[row[k] for k in KEYS[table]]}, {row.get('method')}"
 

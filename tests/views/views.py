@@ -136,8 +136,10 @@ class Expected:
             return {**row, **self.unseen(means, ci if graded else [-1, 1]), "method": "paired means", "p": p, "prob_a_better": prob, "lo": ci[0], "hi": ci[1]}
         cells = [sum(m == want for m in means) for want in ((1, 1), (1, 0), (0, 1), (0, 0))]
         ci, prob = self.db.execute("SELECT paired_diff_ci_counts(?1, ?2, ?3, ?4), paired_prob_better_counts(?1, ?2, ?3, ?4)", cells).fetchone()
+        lo, hi = json.loads(ci)
+        lo, hi = -1 if cells[2] == len(means) else lo, 1 if cells[1] == len(means) else hi  # it holds the difference
         return {**row, **self.unseen(means, [-1, 1]), **dict(zip(("both", "only_a", "only_b", "neither"), cells)), "method": "paired", "p": mcnemar(*cells[1:3]),
-                "prob_a_better": prob, "lo": json.loads(ci)[0], "hi": json.loads(ci)[1]}
+                "prob_a_better": prob, "lo": lo, "hi": hi}
 
     def unseen(self, means, ci):
         """The interval of a mean of differences from -1 to 1; and the verdict where only the pair's own interval separates
