@@ -37,18 +37,19 @@ typedef struct cli_board {
 static const cli_board boards[] = {
     {.verb = "leaderboard",
      .about = "Accuracy with its %s interval, and the ranks that each model may have.",
-     .columns = {{"rank", "iif(rank_lo = rank_hi, rank_lo, rank_lo || '\u2013' || rank_hi)"},
-                 {"model", "model"},
-                 {"accuracy", PERCENT("accuracy")},
-                 {"interval", "ci_text(ci)"},
-                 {"P(best)", CHANCE("p_best")},
-                 {"questions", "questions"},
-                 {"?errored", "nullif(errored, 0)"},
-                 {"!method", "method"},
-                 {"!common", "iif(common = 0, 'nothing in common', NULL)"},
-                 {"!ranks",
-                  "iif(max(p_best) OVER () > 0, 'Ranks and P(best): ', 'There are no ranks "
-                  "and no P(best): ') || rank_note || '.'"}}},
+     .columns =
+         {{"rank", "iif(rank_lo = rank_hi, rank_lo, rank_lo || '\u2013' || rank_hi)"},
+          {"model", "model"},
+          {"accuracy", PERCENT("accuracy")},
+          {"interval", "ci_text(ci)"},
+          {"P(best)", CHANCE("p_best")},
+          {"questions", "questions"},
+          {"?errored", "nullif(errored, 0)"},
+          {"!method", "method"},
+          {"!common", "iif(common = 0, 'nothing in common', NULL)"},
+          {"!ranks",
+           "iif(n = 0, model || ' has ', iif(max(p_best) OVER () > 0, 'Ranks and P(best): ', "
+           "'There are no ranks and no P(best): ')) || rank_note || '.'"}}},
     {.verb = "compare",
      .about = "A - B in points, on the questions that both answered, with the pair's own %s "
               "interval. p and verdict are corrected for testing all pairs: a pair may be not "

@@ -138,8 +138,12 @@ static void show_place(evalci_board_cursor *c, sqlite3_context *context, size_t 
 }
 
 /* What is to be known of the ranks, or why there are none. */
-static void show_rank_note(evalci_board_cursor *c, sqlite3_context *context) {
+static void show_rank_note(evalci_board_cursor *c, sqlite3_context *context, size_t model) {
   const board_joint *joint;
+  if (board_model_standing(c->board, model).n == 0) {
+    evalci_result_words(context, "no known answer: left out of the ranks and P(best)");
+    return;
+  }
   ev_status status = board_joint_of(c->board, evalci_host_of(context), &joint);
   if (!evalci_check_status(context, "eval_leaderboard", status)) return;
   char *note = evalci_rank_note(c->board, joint);
@@ -270,7 +274,7 @@ static void show_leaderboard(evalci_board_cursor *c, sqlite3_context *context, i
     show_place(c, context, model, column);
     break;
   case LB_RANK_NOTE:
-    show_rank_note(c, context);
+    show_rank_note(c, context, model);
     break;
   case LB_MACRO:
     evalci_result_number(context, board_macro(c->board, model));
