@@ -326,7 +326,7 @@ def wrong_files(page, path):
     write(path / "odd.json", {"some": "thing"})
     shutil.copy(path / "good.db", path / "other good.db")
     # What each must say, and the program too.
-    for name, words in {"bad.csv": "line 3: score must be a number, got 'good'", "short.csv": "line 3: it has 2 fields",
+    for name, words in {"bad.csv": "line 3: score must be a number, got 'good'", "short.csv": "line 3: it must have 3 fields",
                         "nameless.csv": "there is no column model; there are: item, correct", "picture.png": "picture.png: ", "empty.db": "empty.db: it is empty",
                         "empty.csv": "empty.csv: it is empty", "broken.db": "malformed", "cut.db": "malformed", "header.db": "header.db: ",
                         "other.db": "other.db: ", "log.json": "log.json: ", "list.jsonl": "list.jsonl: there is no column model; there are: doc_id",
